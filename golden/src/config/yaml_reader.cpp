@@ -220,6 +220,17 @@ std::int64_t Node::power_of_two(const std::string& key, std::int64_t min, std::i
   return required(key, range("a power of two", min, max)).as_power_of_two(min, max);
 }
 
+std::optional<double> Node::number_or_word(const std::string& key, const std::string& word,
+                                           double min, double max) const {
+  const std::string allowed = word + ", or " + range("a number", min, max);
+  const Node node = required(key, allowed);
+  const std::string& text = node.scalar(allowed);
+  if (text == word) return std::nullopt;
+  const std::optional<double> value = parse_number(text);
+  if (node.entry_->is_quoted || !value || *value < min || *value > max) throw node.refusal(allowed);
+  return value;
+}
+
 bool Node::boolean(const std::string& key) const {
   return required(key, "true, false").as_boolean();
 }

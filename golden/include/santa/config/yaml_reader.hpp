@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,7 @@ class Node {
   //   number        decimal number, finite: 1, -2.5, 3e8
   //   integer       decimal integer without exponent, fraction or leading zeros
   //   power_of_two  integer that is a power of two
+  //   number_or_word  a number as above, or `word`, which gives no value
   //   boolean       true or false
   //   child         a map
   //   list          a sequence with `min_size` entries or more
@@ -62,6 +64,8 @@ class Node {
   double number(const std::string& key, double min, double max) const;
   std::int64_t integer(const std::string& key, std::int64_t min, std::int64_t max) const;
   std::int64_t power_of_two(const std::string& key, std::int64_t min, std::int64_t max) const;
+  std::optional<double> number_or_word(const std::string& key, const std::string& word, double min,
+                                       double max) const;
   bool boolean(const std::string& key) const;
   Node child(const std::string& key) const;
   std::vector<Node> list(const std::string& key, std::size_t min_size = 0) const;
