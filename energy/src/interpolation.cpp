@@ -46,10 +46,13 @@ Interpolated interpolate_log(const std::vector<Point>& points, double x) {
   const std::size_t upper = upper_index(points, x);
   if (upper < points.size() && points[upper].at == x)
     return {points[upper].value, Region::at_point};
-  const bool beyond = upper == 0 || upper == points.size();
   if (points.size() == 1) return {points.front().value, Region::beyond};
   const std::size_t b = std::clamp<std::size_t>(upper, 1, points.size() - 1);
-  return {log_segment(points[b - 1], points[b], x), beyond ? Region::beyond : Region::between};
+  const Range value = log_segment(points[b - 1], points[b], x);
+  if (upper != 0 && upper != points.size()) return {value, Region::between};
+  // Each end on a slope of its own would cross the others, and low would pass high.
+  const Point& end = upper == 0 ? points.front() : points.back();
+  return {end.value * (value.mid / end.value.mid), Region::beyond};
 }
 
 Interpolated interpolate_log_clamped(const std::vector<Point>& points, double x) {

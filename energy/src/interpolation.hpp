@@ -17,8 +17,8 @@ struct Interpolated {
 // Piecewise linear in x; proportional to x beyond the ends. The points are exact.
 Interpolated interpolate_linear(const std::vector<Point>& points, double x);
 
-// Straight lines in log-log; beyond the ends the slope of the last segment continues. The points
-// are exact. Values must be above 0.
+// Straight lines in log-log; beyond the ends the mid value's slope in the last segment continues,
+// for low and high too. The points are exact. Values must be above 0.
 Interpolated interpolate_log(const std::vector<Point>& points, double x);
 
 // Straight lines in log-log between the points and constant beyond them.

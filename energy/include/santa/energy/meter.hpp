@@ -73,7 +73,7 @@ class EnergyMeter {
   // logic_leakage or dram_background; a `name` of the same part that was already added is refused.
   void add_static(Block block, Part part, const std::string& name, const Range& milliwatt);
 
-  // `n` events at `time_ns`. Costs some tens of nanoseconds.
+  // `n` events at `time_ns`. The hot path: no lookup, and no allocation but for new windows.
   void count(Handle handle, std::uint64_t n, double time_ns);
 
   // The report of a run that ended at `end_ns`, above 0 and not before the last count. Throws
