@@ -1,0 +1,82 @@
+# Front door of the project: `make help` lists the targets. The work is done by CMake and tools/*.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PRESET ?= release
+FUZZ_SECONDS ?= 60
+# Parallel jobs: bounded by cores and by memory. `make JOBS=4 ...` overrides.
+ifeq ($(origin JOBS),undefined)
+JOBS := $(shell tools/jobs.sh)
+endif
+export JOBS FUZZ_SECONDS
+
+BUILD := $(if $(filter debug sanitize fuzz,$(PRESET)),build-$(PRESET),build)
+STAMP := $(BUILD)/.configured-$(PRESET)
+PROGRAM := $(BUILD)/bin/santasim
+
+##@ Main
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [JOBS=n] [PRESET=release|debug|sanitize|ci]" } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: build ## Install what is missing, build, and run the unit on the shipped trace
+	$(PROGRAM) run --json $(BUILD)/demo.json --timeline $(BUILD)/demo-timeline.json
+	@echo "Results: $(BUILD)/demo.json; timeline for Perfetto: $(BUILD)/demo-timeline.json"
+
+.PHONY: test
+test: configure ## Install what is missing, build everything, and run every test
+	cmake --build $(BUILD) --parallel $(JOBS)
+	tools/check_test_count.py $(BUILD) tests/minimum_test_count
+	ctest --preset $(PRESET) --parallel $(JOBS)
+
+.PHONY: build
+build: configure ## Build the program, build/bin/santasim
+	cmake --build $(BUILD) --parallel $(JOBS) --target santasim
+
+.PHONY: bench
+bench: configure ## Build and run the benchmarks
+	cmake --build $(BUILD) --parallel $(JOBS)
+	tools/bench.sh $(BUILD)
+
+##@ Development
+.PHONY: lint
+lint: configure ## Check format, project rules, shell scripts and C++ (clang-tidy)
+	tools/setup.sh lint
+	tools/lint.sh $(BUILD)
+
+.PHONY: format
+format: ## Format the C++ and CUDA sources in place
+	tools/setup.sh lint
+	tools/format.sh
+
+.PHONY: sanitize
+sanitize: ## Build and run every test under AddressSanitizer and UBSan, in build-sanitize
+	$(MAKE) --no-print-directory test PRESET=sanitize
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZ_SECONDS (60), in build-fuzz
+	tools/setup.sh fuzz
+	$(MAKE) --no-print-directory configure PRESET=fuzz
+	tools/fuzz.sh build-fuzz
+
+##@ Housekeeping
+.PHONY: setup
+setup: ## Install the missing Debian packages that the build needs
+	@tools/setup.sh build
+
+.PHONY: configure
+configure: $(STAMP) ## Configure the build folder once; Ninja repeats it when a CMake file changes
+
+$(STAMP): CMakePresets.json | setup
+	cmake --preset $(PRESET)
+	@touch $@
+
+.PHONY: clean
+clean: ## Remove every build folder
+	rm -rf build build-debug build-sanitize build-fuzz
