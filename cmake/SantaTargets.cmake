@@ -6,7 +6,8 @@ function(santa_library name)
 endfunction()
 
 # santa_test(NAME SOURCES a.cpp LINKS x y [LABELS l] [TIMEOUT s]): a GoogleTest binary, one CTest
-# entry a test case. An empty test binary fails at discovery.
+# entry a test case. A binary that is not built fails as NAME_NOT_BUILT. One label only:
+# gtest_discover_tests cannot pass a list on.
 function(santa_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -19,4 +20,13 @@ function(santa_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# santa_benchmark(NAME SOURCES a.cpp LINKS x y): a Google Benchmark program that `make bench` runs.
+function(santa_benchmark name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS} santa_options benchmark::benchmark
+                                        benchmark::benchmark_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endfunction()
