@@ -161,8 +161,17 @@ void refuse_binary(const std::string& text, const std::string& file_name) {
                     "got the byte " + in_quotes(std::string(1, *found)), "UTF-8 text");
 }
 
+// yaml-cpp 0.7 takes a quoted scalar without its closing quote as complete if the file ends with a
+// line break, and reports it as an error otherwise. A comment as the last line changes no complete
+// file.
+std::string with_last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(" \t") + 1;
+  const bool ends_with_line_break = end > 0 && (text[end - 1] == '\n' || text[end - 1] == '\r');
+  return ends_with_line_break ? text.substr(0, end) + "#" : text;
+}
+
 void run_parser(const std::string& text, YamlTree& tree) {
-  std::istringstream stream(text);
+  std::istringstream stream(with_last_line(text));
   TreeBuilder builder(tree);
   try {
     YAML::Parser parser(stream);
