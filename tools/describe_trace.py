@@ -9,9 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-from trace_file import Layer, TraceError, read_trace
+try:
+    import numpy as np
+    import numpy.typing as npt
+    from trace_file import Layer, TraceError, read_trace
+except ImportError as missing:
+    if __name__ != "__main__":
+        raise
+    print(f"describe_trace.py: error: {missing.name} is not installed", file=sys.stderr)
+    sys.exit(2)
 
 Float64 = npt.NDArray[np.float64]
 

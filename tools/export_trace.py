@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import signal
 import sys
 import time
@@ -260,6 +261,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     options = build_parser().parse_args(arguments)
+    if not sys.stderr.isatty():
+        os.environ["TQDM_DISABLE"] = "1"  # read by the libraries' progress bars
     try:
         check_paths(options)
         export = run_export(options)
