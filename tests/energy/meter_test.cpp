@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <string>

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <cstdio>
 #include <set>
 #include <string>
 #include <vector>
@@ -186,6 +186,13 @@ TEST_F(DefaultPack, Hbm2RandomRowsCostThePrintedDigits) {
   EXPECT_EQ(rounded(gather_pj_per_bit(dram, 128)), "4.37");
   EXPECT_EQ(rounded(gather_pj_per_bit(dram, 256)), "3.92");
   EXPECT_EQ(rounded(gather_pj_per_bit(dram, 1024)), "3.59");
+}
+
+TEST_F(DefaultPack, RandomRowsOf64Bytes) {
+  EXPECT_EQ(rounded(gather_pj_per_bit(pack_.dram("hbm2e"), 64)), "5.96");
+  EXPECT_EQ(rounded(gather_pj_per_bit(pack_.dram("hbm3"), 64)), "5.66");
+  EXPECT_EQ(rounded(gather_pj_per_bit(pack_.dram("lpddr5-6400"), 64)), "9.07");
+  EXPECT_EQ(rounded(gather_pj_per_bit(pack_.dram("horowitz-dram"), 64)), "30.47");
 }
 
 TEST_F(DefaultPack, DerivedSplitsGiveTheirTotalsBack) {
