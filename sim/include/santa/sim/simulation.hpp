@@ -21,7 +21,8 @@ struct Job {
   std::uint32_t layer = 0;
   std::uint32_t kv_head = 0;
   const attention::KvHead* cache = nullptr;  // outlives the simulation
-  attention::DecodeRequest request;          // operands and stream states
+  attention::DecodeRequest request;          // operands and stream states, for the sampled unit
+  attention::QueryOperands exact_query;      // prepared with ScoreScheme::kExact, for the baselines
 };
 
 enum class UnitKind : std::uint8_t {
@@ -32,8 +33,8 @@ enum class UnitKind : std::uint8_t {
 };
 std::string to_string(UnitKind kind);  // "sampled", "dense", "dense_fp16", "topk"
 
-// A unit to simulate. `options.samples` is S for kSampled and k for kTopK. The dense and top-k units
-// always score exactly.
+// A unit to simulate. `options.samples` is S for kSampled and k for kTopK. The dense and top-k
+// units always score exactly: they take Job::exact_query and leave options.scores alone.
 struct UnitRequest {
   UnitKind kind = UnitKind::kSampled;
   attention::DecodeOptions options;
@@ -57,46 +58,46 @@ struct MemoryCounters {
   std::uint64_t write_requests = 0;
   std::uint64_t activates = 0;
   std::uint64_t row_hits = 0;
-  double busy_fraction = 0.0;         // of the peak bandwidth over the run
-  double mean_latency_ns = 0.0;       // request accepted to response
+  double busy_fraction = 0.0;    // of the peak bandwidth over the run
+  double mean_latency_ns = 0.0;  // request accepted to response
   double peak_outstanding = 0.0;
 };
 
 // One block of the unit over the run.
 struct BlockCounters {
   std::string block;
-  std::uint64_t busy_cycles = 0;       // doing work
-  std::uint64_t starved_cycles = 0;    // waiting for input
-  std::uint64_t blocked_cycles = 0;    // waiting for room downstream or for memory credit
+  std::uint64_t busy_cycles = 0;     // doing work
+  std::uint64_t starved_cycles = 0;  // waiting for input
+  std::uint64_t blocked_cycles = 0;  // waiting for room downstream or for memory credit
 };
 
 // A span of work for the timeline.
 struct Span {
   std::uint16_t block = 0;  // index into UnitReport::blocks
   std::uint32_t job = 0;
-  std::string name;         // "tile 12", "prefix", "row 4711", ...
+  std::string name;  // "tile 12", "prefix", "row 4711", ...
   double start_ns = 0.0;
   double end_ns = 0.0;
 };
 
 // Counted as the simulated unit performs them, in scalar elements.
 struct OperationTotals {
-  attention::OperationCounts algorithm;     // the paper's units (tables 8 and 10)
-  std::uint64_t gather_adds = 0;            // additions of shifted keys in the ternary gather
-  std::uint64_t value_adds_executed = 0;    // after draws of one row are merged and recoded
-  std::uint64_t multiplies = 0;             // of any width; 0 for the sampled unit
-  std::uint64_t divides = 0;                // 0 for the sampled unit
+  attention::OperationCounts algorithm;   // the paper's units (tables 8 and 10)
+  std::uint64_t gather_adds = 0;          // additions of shifted keys in the ternary gather
+  std::uint64_t value_adds_executed = 0;  // after draws of one row are merged and recoded
+  std::uint64_t multiplies = 0;           // of any width; 0 for the sampled unit
+  std::uint64_t divides = 0;              // 0 for the sampled unit
   std::uint64_t exponentials = 0;
-  std::uint64_t random_words = 0;           // 64-bit LFSR words
+  std::uint64_t random_words = 0;  // 64-bit LFSR words
 };
 
 struct SampleTotals {
-  std::uint64_t drawn = 0;        // sum of counts over query heads
-  std::uint64_t unique_rows = 0;  // distinct (KV head, key)
-  std::uint64_t row_reads = 0;    // value rows fetched
+  std::uint64_t drawn = 0;            // sum of counts over query heads
+  std::uint64_t unique_rows = 0;      // distinct (KV head, key)
+  std::uint64_t row_reads = 0;        // value rows fetched
   std::uint64_t features_needed = 0;  // sum over jobs of features fetched
   std::uint64_t features_total = 0;
-  std::uint64_t tiles_scanned = 0;    // tiles whose weights the sampler read
+  std::uint64_t tiles_scanned = 0;  // tiles whose weights the sampler read
   std::uint64_t tiles_total = 0;
 };
 
@@ -112,10 +113,10 @@ struct UnitReport {
   SampleTotals samples;
   energy::EnergyReport energy;
   // Per job, as golden decode gives them. Empty for kDenseFp16.
-  std::vector<std::vector<std::int16_t>> outputs;                // [job][group * head_dimension]
-  std::vector<std::vector<attention::SampledRow>> rows;          // [job]
-  std::vector<std::vector<double>> log_sum_exp;                  // [job][group]
-  std::vector<Span> spans;                                       // only when asked for
+  std::vector<std::vector<std::int16_t>> outputs;        // [job][group * head_dimension]
+  std::vector<std::vector<attention::SampledRow>> rows;  // [job]
+  std::vector<std::vector<double>> log_sum_exp;          // [job][group]
+  std::vector<Span> spans;                               // only when asked for
 };
 
 struct SimulationRequest {

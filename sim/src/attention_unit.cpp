@@ -1,0 +1,20 @@
+#include "attention_unit.hpp"
+
+namespace santa::sim {
+
+AttentionUnit::AttentionUnit(const sc_core::sc_module_name& name, const UnitContext& context,
+                             const attention::DecodeOptions& options, const std::vector<Job>& jobs,
+                             std::function<void()> job_finished)
+    : sc_core::sc_module(name),
+      tiles_(context.port, Stream::kKey,
+             context.config_u64(context.hardware.unit.key_buffer_tiles)),
+      stash_(context.hardware.unit),
+      query_encoder_("query_encoder", context, jobs, encoded_),
+      key_fetch_("key_fetch", context, jobs.size(), encoded_, tiles_),
+      ternary_gather_("ternary_gather", context, tiles_, scores_),
+      weight_unit_("weight_unit", context, stash_, scores_, weighed_),
+      sampler_("systematic_sampler", context, options, stash_, weighed_, rows_),
+      value_gather_("value_gather", context, rows_, gathered_),
+      normalizer_("normalizer", context, options.samples, gathered_, std::move(job_finished)) {}
+
+}  // namespace santa::sim

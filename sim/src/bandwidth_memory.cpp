@@ -1,0 +1,158 @@
+#include "bandwidth_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace santa::sim {
+namespace {
+
+constexpr std::uint64_t kNoRow = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t now_fs() {
+  return sc_core::sc_time_stamp().value();
+}
+
+}  // namespace
+
+BandwidthMemory::BandwidthMemory(const sc_core::sc_module_name& name,
+                                 const config::MemoryConfig& memory, energy::EnergyMeter& meter)
+    : sc_core::sc_module(name),
+      socket("socket"),
+      memory_(memory),
+      meter_(meter),
+      activate_(meter.dram_activate()),
+      read_byte_(meter.dram_read_byte()),
+      write_byte_(meter.dram_write_byte()),
+      fs_per_byte_(1e6 / memory.channel_gb_per_s),
+      latency_fs_(static_cast<std::uint64_t>(std::llround(memory.latency_ns * 1e6))),
+      channel_free_fs_(static_cast<std::size_t>(memory.channels), 0),
+      open_row_(static_cast<std::size_t>(memory.channels * memory.banks_per_channel), kNoRow) {
+  socket.register_nb_transport_fw(this, &BandwidthMemory::nb_transport_fw);
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.set_sensitivity(&response_due_);
+  options.dont_initialize();
+  sc_core::sc_spawn([this] { respond(); }, sc_core::sc_gen_unique_name("respond"), &options);
+}
+
+std::uint64_t BandwidthMemory::accesses_of(const tlm::tlm_generic_payload& payload) const {
+  const auto granule = static_cast<std::uint64_t>(memory_.access_bytes);
+  const std::uint64_t first = payload.get_address() / granule;
+  const std::uint64_t last = (payload.get_address() + payload.get_data_length() - 1) / granule;
+  return last - first + 1;
+}
+
+bool BandwidthMemory::has_room() const {
+  return in_flight_ < static_cast<std::uint64_t>(memory_.max_outstanding);
+}
+
+tlm::tlm_sync_enum BandwidthMemory::nb_transport_fw(tlm::tlm_generic_payload& payload,
+                                                    tlm::tlm_phase& phase,
+                                                    sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ) {
+    SC_REPORT_FATAL("memory", "unexpected phase: the initiator answers BEGIN_RESP at once");
+  }
+  if (!has_room()) {
+    stalled_ = &payload;
+    return tlm::TLM_ACCEPTED;
+  }
+  accept(payload, now_fs() + delay.value());
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void BandwidthMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs) {
+  const auto granule = static_cast<std::uint64_t>(memory_.access_bytes);
+  const auto interleave = static_cast<std::uint64_t>(memory_.interleave_bytes);
+  const std::uint64_t accesses = accesses_of(payload);
+  std::uint64_t address = payload.get_address() / granule * granule;
+  const std::uint64_t end = address + accesses * granule;
+  const std::uint64_t bytes = end - address;
+  std::uint64_t data_out_fs = arrival_fs;
+  while (address < end) {
+    const std::uint64_t chunk = std::min(end, (address / interleave + 1) * interleave) - address;
+    data_out_fs = std::max(data_out_fs, serve(address, chunk, arrival_fs));
+    address += chunk;
+  }
+  const std::uint64_t done_fs = data_out_fs + latency_fs_;
+  ++in_flight_;
+  counters_.peak_outstanding =
+      std::max(counters_.peak_outstanding, static_cast<double>(in_flight_));
+  bytes_moved_ += bytes;
+  latency_sum_fs_ += done_fs - arrival_fs;
+  const double time_ns = static_cast<double>(arrival_fs) * 1e-6;
+  if (payload.is_read()) {
+    ++counters_.read_requests;
+    meter_.count(read_byte_, bytes, time_ns);
+  } else {
+    ++counters_.write_requests;
+    meter_.count(write_byte_, bytes, time_ns);
+  }
+  responses_.push({done_fs, order_++, &payload});
+  response_due_.notify(sc_core::sc_time::from_value(done_fs - now_fs()));
+}
+
+std::uint64_t BandwidthMemory::serve(std::uint64_t address, std::uint64_t bytes,
+                                     std::uint64_t arrival_fs) {
+  const auto interleave = static_cast<std::uint64_t>(memory_.interleave_bytes);
+  const auto channels = static_cast<std::uint64_t>(memory_.channels);
+  const auto banks = static_cast<std::uint64_t>(memory_.banks_per_channel);
+  const std::uint64_t unit = address / interleave;
+  const std::uint64_t channel = unit % channels;
+  const std::uint64_t local = unit / channels * interleave + address % interleave;
+  const std::uint64_t row = local / static_cast<std::uint64_t>(memory_.row_bytes);
+  std::uint64_t& open = open_row_[channel * banks + row % banks];
+  if (open == row) {
+    ++counters_.row_hits;
+  } else {
+    open = row;
+    ++counters_.activates;
+    meter_.count(activate_, 1, static_cast<double>(arrival_fs) * 1e-6);
+  }
+  std::uint64_t& free = channel_free_fs_[channel];
+  free = std::max(free, arrival_fs) +
+         static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) * fs_per_byte_));
+  return free;
+}
+
+void BandwidthMemory::respond() {
+  while (!responses_.empty() && responses_.top().time_fs <= now_fs()) {
+    const Response response = responses_.top();
+    responses_.pop();
+    --in_flight_;
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    response.payload->set_response_status(tlm::TLM_OK_RESPONSE);
+    if (socket->nb_transport_bw(*response.payload, phase, delay) != tlm::TLM_COMPLETED) {
+      SC_REPORT_FATAL("memory", "the initiator must answer BEGIN_RESP with TLM_COMPLETED");
+    }
+    if (stalled_ != nullptr) {
+      tlm::tlm_generic_payload* next = stalled_;
+      stalled_ = nullptr;
+      accept(*next, now_fs());
+      phase = tlm::END_REQ;
+      socket->nb_transport_bw(*next, phase, delay);
+    }
+  }
+  if (!responses_.empty()) {
+    response_due_.notify(sc_core::sc_time::from_value(responses_.top().time_fs - now_fs()));
+  }
+}
+
+MemoryCounters BandwidthMemory::counters(const sc_core::sc_time& run) const {
+  MemoryCounters result = counters_;
+  const double run_ns = to_ns(run);
+  const double peak_bytes_per_ns = static_cast<double>(memory_.channels) * memory_.channel_gb_per_s;
+  if (run_ns > 0.0) {
+    result.busy_fraction = static_cast<double>(bytes_moved_) / (run_ns * peak_bytes_per_ns);
+  }
+  const std::uint64_t requests = result.read_requests + result.write_requests;
+  if (requests > 0) {
+    result.mean_latency_ns =
+        static_cast<double>(latency_sum_fs_) * 1e-6 / static_cast<double>(requests);
+  }
+  return result;
+}
+
+}  // namespace santa::sim

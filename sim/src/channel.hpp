@@ -1,0 +1,79 @@
+// Valid/ready between two blocks, one token a tile, row or job: the writer waits while the channel
+// is full (not ready), the reader while it is empty (not valid).
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <utility>
+
+#include "probe.hpp"
+
+namespace santa::sim {
+
+template <typename Token>
+class Channel {
+ public:
+  explicit Channel(std::size_t capacity) : capacity_(capacity) {}
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  void write(Token token, BlockProbe& probe) {
+    if (tokens_.size() >= capacity_) {
+      const sc_core::sc_time start = sc_core::sc_time_stamp();
+      while (tokens_.size() >= capacity_) sc_core::wait(room_);
+      probe.add_blocked(sc_core::sc_time_stamp() - start);
+    }
+    push(std::move(token));
+  }
+
+  // For callbacks, which cannot wait: the caller holds a credit that guarantees room.
+  void push(Token token) {
+    tokens_.push_back(std::move(token));
+    data_.notify();
+  }
+
+  Token read(BlockProbe& probe) {
+    if (tokens_.empty()) {
+      const sc_core::sc_time start = sc_core::sc_time_stamp();
+      while (tokens_.empty()) sc_core::wait(data_);
+      probe.add_starved(sc_core::sc_time_stamp() - start);
+    }
+    Token token = std::move(tokens_.front());
+    tokens_.pop_front();
+    room_.notify();
+    return token;
+  }
+
+ private:
+  std::size_t capacity_;
+  std::deque<Token> tokens_;
+  sc_core::sc_event data_;
+  sc_core::sc_event room_;
+};
+
+// A counted resource: tile buffers, stash halves, row slots.
+class Credits {
+ public:
+  explicit Credits(std::uint64_t count) : left_(count) {}
+  Credits(const Credits&) = delete;
+  Credits& operator=(const Credits&) = delete;
+
+  void take(BlockProbe& probe) {
+    if (left_ == 0) {
+      const sc_core::sc_time start = sc_core::sc_time_stamp();
+      while (left_ == 0) sc_core::wait(released_);
+      probe.add_blocked(sc_core::sc_time_stamp() - start);
+    }
+    --left_;
+  }
+  void release() {
+    ++left_;
+    released_.notify();
+  }
+
+ private:
+  std::uint64_t left_;
+  sc_core::sc_event released_;
+};
+
+}  // namespace santa::sim

@@ -1,0 +1,72 @@
+// Streams that keep several transfers in flight and hand them on in order: tiles and value rows.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "channel.hpp"
+#include "job_state.hpp"
+#include "memory_port.hpp"
+
+namespace santa::sim {
+
+// Hands tokens on in order, each once all its transfers have arrived. The number of tokens between
+// fetch() and release() is limited: those are the buffers.
+template <typename Token>
+class OrderedFetcher {
+ public:
+  OrderedFetcher(MemoryPort& port, Stream stream, std::uint64_t buffers)
+      : port_(port), stream_(stream), credits_(buffers), ready_(buffers) {}
+
+  // Takes a buffer (waits for one) and starts the reads. A token without reads is ready at once.
+  void fetch(Token token, const std::vector<ByteRange>& reads, BlockProbe& probe) {
+    credits_.take(probe);
+    slots_.push_back({std::move(token), reads.size()});
+    Slot& slot = slots_.back();  // a deque: the reference survives pushes and pops at the ends
+    for (const ByteRange& range : reads) {
+      port_.read(stream_, range.address, range.bytes, [this, &slot] {
+        --slot.reads_left;
+        hand_on();
+      });
+    }
+    if (reads.empty()) hand_on();
+  }
+
+  // Next token in order, once its data is there.
+  Token next(BlockProbe& probe) { return ready_.read(probe); }
+
+  // The consumer is done with the oldest token's buffer.
+  void release() { credits_.release(); }
+
+ private:
+  struct Slot {
+    Token token;
+    std::uint64_t reads_left = 0;
+  };
+
+  void hand_on() {
+    while (!slots_.empty() && slots_.front().reads_left == 0) {
+      ready_.push(std::move(slots_.front().token));
+      slots_.pop_front();
+    }
+  }
+
+  MemoryPort& port_;
+  Stream stream_;
+  Credits credits_;
+  std::deque<Slot> slots_;
+  Channel<Token> ready_;
+};
+
+struct TileToken {
+  JobPointer job;
+  std::uint32_t tile = 0;
+};
+
+struct RowToken {
+  JobPointer job;
+  attention::SampledRow row;
+  bool last = false;  // no row: the job's end
+};
+
+}  // namespace santa::sim

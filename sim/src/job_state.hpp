@@ -1,0 +1,66 @@
+// A request on its way through a unit, and where its data lies in memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "santa/sim/simulation.hpp"
+
+namespace santa::sim {
+
+// Byte addresses of one job's data. Jobs lie one after another, each region aligned to 4 KiB.
+struct JobAddresses {
+  std::uint64_t query = 0;
+  std::uint64_t key = 0;
+  std::uint64_t value = 0;
+  std::uint64_t stash = 0;
+  std::uint64_t output = 0;
+};
+
+// Lays the jobs out. `element_bytes` is the size of a key or value element.
+std::vector<JobAddresses> make_address_map(const std::vector<Job>& jobs,
+                                           std::uint64_t element_bytes);
+
+struct ByteRange {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct JobState {
+  std::uint32_t index = 0;
+  const Job* job = nullptr;
+  JobAddresses addresses;
+  attention::EncodedQuery query;
+  // Needed features as runs (first feature, count), each one contiguous read in a full tile.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> feature_runs;
+  std::uint64_t gather_cycles = 0;               // ternary_gather, per tile
+  std::uint64_t gather_digits = 0;               // additions per key over all heads
+  std::uint64_t gather_writes = 0;               // accumulator writes per key over all heads
+  std::vector<std::uint16_t> weights;            // [group][tiles * tile_keys]
+  std::vector<attention::TileStatistics> tiles;  // [tile][group]
+  std::vector<attention::HeadStatistics> heads;  // [group]
+  std::vector<std::int32_t> sums;                // [group][head_dimension]
+
+  const attention::KvHead& cache() const { return *job->cache; }
+  std::uint32_t group() const { return job->request.query.group; }
+  std::uint32_t head_dimension() const { return job->cache->head_dimension; }
+  std::uint32_t tile_count() const { return job->cache->tiles(); }
+  std::size_t padded_context() const {
+    return static_cast<std::size_t>(tile_count()) * job->cache->tile_keys;
+  }
+};
+using JobPointer = std::shared_ptr<JobState>;
+
+inline std::shared_ptr<JobState> make_job_state(std::uint32_t index, const Job& job,
+                                                const JobAddresses& addresses) {
+  auto state = std::make_shared<JobState>();
+  state->index = index;
+  state->job = &job;
+  state->addresses = addresses;
+  return state;
+}
+
+}  // namespace santa::sim

@@ -1,0 +1,159 @@
+#include "memory_port.hpp"
+
+#include <algorithm>
+
+namespace santa::sim {
+namespace {
+
+constexpr std::uint64_t kRequestBytes = 4096;
+
+// The traffic counter of each Stream, in its order.
+constexpr std::uint64_t Traffic::*kStreamCounters[] = {&Traffic::query_bytes, &Traffic::key_bytes,
+                                                       &Traffic::value_bytes, &Traffic::stash_bytes,
+                                                       &Traffic::output_bytes};
+
+}  // namespace
+
+MemoryPort::MemoryPort(const sc_core::sc_module_name& name, const config::MemoryConfig& memory,
+                       const Clock& clock)
+    : sc_core::sc_module(name),
+      socket("socket"),
+      access_bytes_(static_cast<std::uint64_t>(memory.access_bytes)),
+      clock_(clock),
+      scratch_(kRequestBytes),
+      late_responses_("late_responses") {
+  socket.register_nb_transport_bw(this, &MemoryPort::nb_transport_bw);
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.set_sensitivity(&late_responses_.get_event());
+  options.dont_initialize();
+  sc_core::sc_spawn([this] { drain_late_responses(); }, sc_core::sc_gen_unique_name("late"),
+                    &options);
+}
+
+void MemoryPort::submit(tlm::tlm_command command, Stream stream, std::uint64_t address,
+                        std::uint64_t bytes, Completion done) {
+  const std::uint64_t end = address + bytes;
+  const std::uint64_t moved =
+      divide_up(end, access_bytes_) * access_bytes_ - address / access_bytes_ * access_bytes_;
+  traffic_.*kStreamCounters[static_cast<std::size_t>(stream)] += moved;
+  const std::uint64_t requests = divide_up(end, kRequestBytes) - address / kRequestBytes;
+  Transfer* transfer = take_transfer();
+  *transfer = {requests, std::move(done)};
+  while (address < end) {
+    const std::uint64_t stop = std::min(end, (address / kRequestBytes + 1) * kRequestBytes);
+    pending_.push_back({command, address, stop - address, transfer});
+    address = stop;
+  }
+  send_pending();
+}
+
+void MemoryPort::read_and_wait(Stream stream, std::uint64_t address, std::uint64_t bytes) {
+  bool done = false;
+  sc_core::sc_event arrived;
+  read(stream, address, bytes, [&] {
+    done = true;
+    arrived.notify();
+  });
+  while (!done) sc_core::wait(arrived);
+}
+
+void MemoryPort::send_pending() {
+  if (sending_) return;  // a target that answers at once calls back into here
+  sending_ = true;
+  while (!pending_.empty() && waiting_for_accept_ == nullptr) {
+    const Request request = pending_.front();
+    pending_.pop_front();
+    Payload& payload = take_payload();
+    payload.acquire();
+    payload.transfer = request.transfer;
+    payload.set_command(request.command);
+    payload.set_address(request.address);
+    payload.set_data_ptr(scratch_.data());
+    payload.set_data_length(static_cast<unsigned>(request.bytes));
+    payload.set_streaming_width(static_cast<unsigned>(request.bytes));
+    payload.set_byte_enable_ptr(nullptr);
+    payload.set_dmi_allowed(false);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    const sc_core::sc_time start = std::max(now, next_issue_);
+    next_issue_ = start + clock_.cycles(1);
+    sc_core::sc_time delay = start - now;
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    waiting_for_accept_ = &payload;
+    const tlm::tlm_sync_enum status = socket->nb_transport_fw(payload, phase, delay);
+    if (status == tlm::TLM_COMPLETED) {
+      waiting_for_accept_ = nullptr;
+      late_responses_.notify(payload, delay);
+    } else if (status == tlm::TLM_UPDATED) {
+      waiting_for_accept_ = nullptr;
+      if (phase == tlm::BEGIN_RESP) late_responses_.notify(payload, delay);
+    }
+  }
+  sending_ = false;
+}
+
+tlm::tlm_sync_enum MemoryPort::nb_transport_bw(tlm::tlm_generic_payload& payload,
+                                               tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  // END_REQ, or a response that implies it, frees the request channel.
+  if (waiting_for_accept_ == &payload) {
+    waiting_for_accept_ = nullptr;
+    if (phase == tlm::END_REQ) {
+      send_pending();
+      return tlm::TLM_ACCEPTED;
+    }
+  }
+  if (delay == sc_core::SC_ZERO_TIME) {
+    complete(payload);
+  } else {
+    late_responses_.notify(payload, delay);
+  }
+  send_pending();
+  return tlm::TLM_COMPLETED;
+}
+
+void MemoryPort::drain_late_responses() {
+  while (tlm::tlm_generic_payload* payload = late_responses_.get_next_transaction()) {
+    complete(*payload);
+  }
+}
+
+void MemoryPort::complete(tlm::tlm_generic_payload& payload) {
+  if (payload.is_response_error()) {
+    SC_REPORT_FATAL("memory_port", payload.get_response_string().c_str());
+  }
+  Transfer* transfer = static_cast<Payload&>(payload).transfer;
+  payload.release();
+  if (--transfer->requests_left > 0) return;
+  const Completion done = std::move(transfer->done);
+  free_transfers_.push_back(transfer);
+  if (done) done();
+}
+
+void MemoryPort::free(tlm::tlm_generic_payload* payload) {
+  payload->reset();
+  free_payloads_.push_back(static_cast<Payload*>(payload));
+}
+
+MemoryPort::Transfer* MemoryPort::take_transfer() {
+  if (free_transfers_.empty()) {
+    transfers_.emplace_back();
+    return &transfers_.back();
+  }
+  Transfer* transfer = free_transfers_.back();
+  free_transfers_.pop_back();
+  return transfer;
+}
+
+MemoryPort::Payload& MemoryPort::take_payload() {
+  if (free_payloads_.empty()) {
+    payloads_.push_back(std::make_unique<Payload>(this));
+    return *payloads_.back();
+  }
+  Payload* payload = free_payloads_.back();
+  free_payloads_.pop_back();
+  return *payload;
+}
+
+}  // namespace santa::sim

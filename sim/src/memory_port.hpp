@@ -1,0 +1,90 @@
+// The unit's memory port: one TLM-2.0 initiator socket that all streams share.
+#pragma once
+
+#include <tlm_utils/peq_with_get.h>
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <tlm>
+#include <vector>
+
+#include "santa/config/hardware.hpp"
+#include "santa/sim/simulation.hpp"
+#include "timing.hpp"
+
+namespace santa::sim {
+
+enum class Stream : std::uint8_t { kQuery, kKey, kValue, kStash, kOutput };
+
+// Splits transfers at 4 KiB boundaries, which an AXI4 burst never crosses, sends at most one
+// request a cycle in order of submission, and calls back when the last byte of a transfer is there.
+// Streams limit what they have in flight through their own credits, so the queue stays short.
+class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
+ public:
+  tlm_utils::simple_initiator_socket<MemoryPort> socket;
+
+  MemoryPort(const sc_core::sc_module_name& name, const config::MemoryConfig& memory,
+             const Clock& clock);
+
+  using Completion = std::function<void()>;
+  // Never waits. `bytes` >= 1.
+  void read(Stream stream, std::uint64_t address, std::uint64_t bytes, Completion done) {
+    submit(tlm::TLM_READ_COMMAND, stream, address, bytes, std::move(done));
+  }
+  void write(Stream stream, std::uint64_t address, std::uint64_t bytes, Completion done) {
+    submit(tlm::TLM_WRITE_COMMAND, stream, address, bytes, std::move(done));
+  }
+
+  // Reads and waits for the data; only from a thread.
+  void read_and_wait(Stream stream, std::uint64_t address, std::uint64_t bytes);
+
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  // One transfer that waits for all its requests.
+  struct Transfer {
+    std::uint64_t requests_left = 0;
+    Completion done;
+  };
+  struct Request {
+    tlm::tlm_command command = tlm::TLM_READ_COMMAND;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    Transfer* transfer = nullptr;
+  };
+  // A pooled payload that knows its transfer.
+  struct Payload : tlm::tlm_generic_payload {
+    using tlm_generic_payload::tlm_generic_payload;
+    Transfer* transfer = nullptr;
+  };
+
+  void submit(tlm::tlm_command command, Stream stream, std::uint64_t address, std::uint64_t bytes,
+              Completion done);
+  void send_pending();
+  void complete(tlm::tlm_generic_payload& payload);
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay);
+  void drain_late_responses();
+  void free(tlm::tlm_generic_payload* payload) override;
+  Payload& take_payload();
+  Transfer* take_transfer();
+
+  std::uint64_t access_bytes_;
+  const Clock& clock_;
+  std::deque<Request> pending_;
+  tlm::tlm_generic_payload* waiting_for_accept_ = nullptr;
+  bool sending_ = false;
+  sc_core::sc_time next_issue_;
+  std::vector<std::unique_ptr<Payload>> payloads_;
+  std::vector<Payload*> free_payloads_;
+  std::deque<Transfer> transfers_;
+  std::vector<Transfer*> free_transfers_;
+  std::vector<unsigned char> scratch_;  // targets may write it; nobody reads it
+  tlm_utils::peq_with_get<tlm::tlm_generic_payload> late_responses_;
+  Traffic traffic_;
+};
+
+}  // namespace santa::sim

@@ -1,0 +1,202 @@
+#include "systematic_sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "santa/arithmetic/sampler.hpp"
+
+namespace santa::sim {
+namespace {
+
+constexpr unsigned kThresholdBits = arithmetic::kMaxSamplesLog2 + arithmetic::kTotalMassBits;
+constexpr unsigned kExponentBits = 24;
+
+}  // namespace
+
+SystematicSampler::SystematicSampler(const sc_core::sc_module_name& name,
+                                     const UnitContext& context,
+                                     const attention::DecodeOptions& options, Stash& stash,
+                                     Channel<JobPointer>& in, Channel<RowToken>& out)
+    : sc_core::sc_module(name),
+      context_(context),
+      options_(options),
+      samples_log2_(static_cast<unsigned>(std::ilogb(options.samples))),
+      stash_(stash),
+      in_(in),
+      out_(out),
+      probe_(context.probe.add_block("systematic_sampler")) {
+  using energy::Block;
+  using energy::Operation;
+  energy::EnergyMeter& meter = context_.meter;
+  const auto operation = [&meter](Operation kind, unsigned bits) {
+    return meter.operation(Block::systematic_sampler, kind, bits);
+  };
+  const config::UnitConfig& unit = context_.hardware.unit;
+  statistics_read_ = meter.sram_read(Block::weight_unit, "tile_statistics", statistics_bytes(unit),
+                                     kStatisticsBits);
+  distance_subtract_ = operation(Operation::add_int, kExponentBits);
+  mass_shift_ = operation(Operation::shift, arithmetic::kTileSumBits + arithmetic::kMassGuardBits);
+  prefix_add_ = operation(Operation::add_int, arithmetic::kTotalMassBits);
+  prefix_write_ = operation(Operation::register_write, arithmetic::kTotalMassBits);
+  leap_ = meter.operation(Block::lfsr, Operation::lfsr_leap, 64);
+  threshold_add_ = operation(Operation::add_int, kThresholdBits);
+  threshold_compare_ = operation(Operation::compare, kThresholdBits);
+  residual_shift_ = operation(Operation::shift, kThresholdBits);
+  stash_read_ =
+      meter.sram_read(Block::weight_unit, "weight_stash", stash_bytes(unit), stash_port_bits(unit));
+  scan_add_ = operation(Operation::add_int, arithmetic::kTileSumBits);
+  scan_compare_ = operation(Operation::compare, kThresholdBits);
+  sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("run"));
+}
+
+void SystematicSampler::run() {
+  for (;;) {
+    const JobPointer job = in_.read(probe_);
+    combine(*job);
+    Draws draws = draw(*job);
+    walk(job, draws);
+    stash_.halves.release();
+    out_.write({job, {}, true}, probe_);
+  }
+}
+
+// First pass over the tiles: masses at the global scale and their total, all heads in parallel.
+void SystematicSampler::combine(JobState& state) {
+  const std::uint32_t tiles = state.tile_count();
+  for (std::uint32_t g = 0; g < state.group(); ++g) {
+    state.heads.push_back(attention::combine_tiles(state.tiles.data() + g, tiles, state.group()));
+    context_.report.log_sum_exp[state.index].push_back(attention::log_sum_exp(state.heads.back()));
+  }
+  const std::uint32_t on_chip = stash_.tiles_on_chip(state);
+  if (on_chip < tiles) {
+    const ByteRange range = stash_.spilled_statistics(state, on_chip, tiles - on_chip);
+    context_.port.read_and_wait(Stream::kStash, range.address, range.bytes);
+  }
+  const std::uint64_t masses = static_cast<std::uint64_t>(tiles) * state.group();
+  context_.count(statistics_read_, static_cast<std::uint64_t>(on_chip) * state.group());
+  context_.count(distance_subtract_, masses);
+  context_.count(mass_shift_, masses);
+  context_.count(prefix_add_, masses);
+  context_.count(prefix_write_, masses);
+  probe_.work(tiles, state.index, "total", state.index);
+}
+
+// Random words come one a cycle. Independent thresholds are then sorted: a merge sort on one
+// comparator a head. Systematic and stratified thresholds come in order.
+SystematicSampler::Draws SystematicSampler::draw(JobState& state) {
+  Draws draws;
+  std::uint64_t words = 0;
+  for (std::uint32_t g = 0; g < state.group(); ++g) {
+    draws.thresholds.push_back(
+        attention::make_thresholds(options_.values, state.heads[g], samples_log2_,
+                                   state.job->request.value_streams[g], &words));
+  }
+  draws.cursor.assign(state.group(), 0);
+  std::uint64_t cycles = words;
+  if (options_.values == attention::ValueScheme::kSanta && state.tile_count() > 0) {
+    const std::uint64_t comparisons = static_cast<std::uint64_t>(options_.samples) * samples_log2_;
+    cycles += comparisons;
+    context_.count(threshold_compare_, comparisons * state.group());
+  }
+  context_.count(leap_, words);
+  context_.report.operations.random_words += words;
+  probe_.work(cycles, state.index, "draw", state.index);
+  return draws;
+}
+
+// Second pass: one cycle a tile to see that no threshold falls into it; a tile that receives one is
+// scanned. Rows leave in ascending order of keys, one a cycle.
+void SystematicSampler::walk(const JobPointer& job, Draws& draws) {
+  JobState& state = *job;
+  const std::uint32_t tiles = state.tile_count();
+  const std::uint64_t scan_cycles =
+      divide_up(state.cache().tile_keys, context_.config_u64(context_.hardware.unit.scan_lanes));
+  SampleTotals& samples = context_.report.samples;
+  counts_.resize(static_cast<std::size_t>(state.group()) * state.cache().tile_keys);
+  std::uint64_t skipped = 0;
+  for (std::uint32_t t = 0; t < tiles; ++t) {
+    ++skipped;
+    if (!falls_into(state, draws, t)) continue;
+    probe_.work(skipped, state.index, "to tile", t);
+    skipped = 0;
+    if (!stash_.on_chip(state, t)) {
+      const ByteRange range = stash_.spilled_weights(state, t);
+      context_.port.read_and_wait(Stream::kStash, range.address, range.bytes);
+    }
+    const std::uint32_t rows = scan(state, draws, t);
+    probe_.work(std::max<std::uint64_t>(scan_cycles, rows), state.index, "scan tile", t);
+    emit(job, t);
+    ++samples.tiles_scanned;
+  }
+  probe_.work(skipped, state.index, "to tile", tiles);
+  samples.tiles_total += tiles;
+  context_.count(threshold_compare_, static_cast<std::uint64_t>(tiles) * state.group());
+  if (tiles > 0) {
+    const std::uint64_t drawn = static_cast<std::uint64_t>(state.group()) << samples_log2_;
+    context_.count(threshold_add_, drawn);
+    context_.count(residual_shift_, drawn);
+    samples.drawn += drawn;
+  }
+}
+
+bool SystematicSampler::falls_into(const JobState& state, const Draws& draws,
+                                   std::uint32_t tile) const {
+  for (std::uint32_t g = 0; g < state.group(); ++g) {
+    const auto& thresholds = draws.thresholds[g];
+    if (draws.cursor[g] < thresholds.size() &&
+        arithmetic::threshold_within(thresholds[draws.cursor[g]],
+                                     state.heads[g].prefix_mass[tile + 1], samples_log2_)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Fills counts_; returns the number of distinct rows.
+std::uint32_t SystematicSampler::scan(JobState& state, Draws& draws, std::uint32_t tile) {
+  const attention::KvHead& cache = state.cache();
+  const std::uint32_t valid = cache.tile_valid_keys(tile);
+  std::fill(counts_.begin(), counts_.end(), std::uint16_t{0});
+  for (std::uint32_t g = 0; g < state.group(); ++g) {
+    const std::uint16_t* weights = state.weights.data() + g * state.padded_context() +
+                                   static_cast<std::size_t>(tile) * cache.tile_keys;
+    draws.cursor[g] += attention::sample_tile(
+        state.heads[g], tile, weights, valid, draws.thresholds[g], draws.cursor[g], samples_log2_,
+        counts_.data() + static_cast<std::size_t>(g) * cache.tile_keys);
+  }
+  std::uint32_t rows = 0;
+  for (std::uint32_t k = 0; k < valid; ++k) {
+    std::uint32_t any = 0;
+    for (std::uint32_t g = 0; g < state.group(); ++g) {
+      any |= counts_[static_cast<std::size_t>(g) * cache.tile_keys + k];
+    }
+    rows += any != 0 ? 1 : 0;
+  }
+  const std::uint64_t lanes = context_.config_u64(context_.hardware.unit.scan_lanes);
+  const std::uint64_t weights_read = static_cast<std::uint64_t>(state.group()) * valid;
+  if (stash_.on_chip(state, tile)) {
+    context_.count(stash_read_, state.group() * divide_up(valid, lanes));
+  }
+  context_.count(scan_add_, weights_read);
+  context_.count(scan_compare_, weights_read);
+  return rows;
+}
+
+void SystematicSampler::emit(const JobPointer& job, std::uint32_t tile) {
+  const std::uint32_t tile_keys = job->cache().tile_keys;
+  for (std::uint32_t k = 0; k < job->cache().tile_valid_keys(tile); ++k) {
+    attention::SampledRow row;
+    std::uint32_t any = 0;
+    for (std::uint32_t g = 0; g < job->group(); ++g) {
+      row.counts[g] = counts_[static_cast<std::size_t>(g) * tile_keys + k];
+      any |= row.counts[g];
+    }
+    if (any == 0) continue;
+    row.key = tile * tile_keys + k;
+    context_.report.rows[job->index].push_back(row);
+    ++context_.report.samples.unique_rows;
+    out_.write({job, row, false}, probe_);
+  }
+}
+
+}  // namespace santa::sim

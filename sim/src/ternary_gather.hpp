@@ -1,0 +1,45 @@
+// ternary_gather: adds and subtracts shifted keys, one lane a key and head.
+#pragma once
+
+#include <vector>
+
+#include "channel.hpp"
+#include "fetchers.hpp"
+#include "unit_context.hpp"
+
+namespace santa::sim {
+
+// Accumulated scores of one tile.
+struct ScoreToken {
+  JobPointer job;
+  std::uint32_t tile = 0;
+  std::vector<std::int32_t> scores;  // [group][tile_keys]
+};
+
+// The double-buffered score registers: one being accumulated, one being weighed.
+struct ScoreBuffers {
+  Credits free{2};
+  Channel<ScoreToken> full{2};
+};
+
+class TernaryGather : public sc_core::sc_module {
+ public:
+  TernaryGather(const sc_core::sc_module_name& name, const UnitContext& context,
+                OrderedFetcher<TileToken>& in, ScoreBuffers& out);
+
+ private:
+  void run();
+  void count_energy(const JobState& state, std::uint32_t valid_keys);
+
+  UnitContext context_;
+  OrderedFetcher<TileToken>& in_;
+  ScoreBuffers& out_;
+  BlockProbe& probe_;
+  energy::Handle buffer_write_;
+  energy::Handle buffer_read_;
+  energy::Handle shift_;
+  energy::Handle add_;
+  energy::Handle accumulator_write_;
+};
+
+}  // namespace santa::sim

@@ -1,0 +1,38 @@
+// Cycles and simulated time. One femtosecond resolution: any clock in MHz is exact to 1e-9.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <systemc>
+
+namespace santa::sim {
+
+class Clock {
+ public:
+  explicit Clock(double clock_mhz) : period_fs_(std::llround(1e9 / clock_mhz)) {}
+
+  sc_core::sc_time cycles(std::uint64_t count) const {
+    return sc_core::sc_time::from_value(static_cast<std::uint64_t>(period_fs_) * count);
+  }
+  // Whole cycles that cover a time, rounded up.
+  std::uint64_t to_cycles(const sc_core::sc_time& time) const {
+    const auto period = static_cast<std::uint64_t>(period_fs_);
+    return (time.value() + period - 1) / period;
+  }
+
+ private:
+  std::int64_t period_fs_;
+};
+
+inline double to_ns(const sc_core::sc_time& time) {
+  return static_cast<double>(time.value()) * 1e-6;
+}
+inline double now_ns() {
+  return to_ns(sc_core::sc_time_stamp());
+}
+
+inline std::uint64_t divide_up(std::uint64_t value, std::uint64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
+}  // namespace santa::sim

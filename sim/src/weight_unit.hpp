@@ -1,0 +1,75 @@
+// weight_unit: tile maximum, shift-and-table exponential, tile sum; writes the weight stash.
+#pragma once
+
+#include "channel.hpp"
+#include "job_state.hpp"
+#include "stash_port.hpp"
+#include "ternary_gather.hpp"
+#include "unit_context.hpp"
+
+namespace santa::sim {
+
+// The on-chip stash of weights: two halves, one being written while the other is sampled. Tiles
+// that do not fit a half live in memory.
+class Stash {
+ public:
+  explicit Stash(const config::UnitConfig& unit)
+      : halves(2), half_bytes_(static_cast<std::uint64_t>(unit.stash_kib) * 1024 / 2) {}
+
+  std::uint64_t tile_bytes(const JobState& state) const {
+    return static_cast<std::uint64_t>(state.group()) * state.cache().tile_keys * 2;
+  }
+  bool on_chip(const JobState& state, std::uint32_t tile) const {
+    return tile < half_bytes_ / tile_bytes(state);
+  }
+  // Where a spilled tile's weights lie, and behind the weights of all tiles its statistics.
+  ByteRange spilled_weights(const JobState& state, std::uint32_t tile) const {
+    return {state.addresses.stash + tile * tile_bytes(state), tile_bytes(state)};
+  }
+  ByteRange spilled_statistics(const JobState& state, std::uint32_t first,
+                               std::uint32_t count) const {
+    const std::uint64_t entry = state.group() * (kStatisticsBits / 8);
+    return {state.addresses.stash + state.tile_count() * tile_bytes(state) + first * entry,
+            count * entry};
+  }
+  std::uint32_t tiles_on_chip(const JobState& state) const {
+    const std::uint64_t fit = half_bytes_ / tile_bytes(state);
+    return fit < state.tile_count() ? static_cast<std::uint32_t>(fit) : state.tile_count();
+  }
+
+  Credits halves;
+
+ private:
+  std::uint64_t half_bytes_;
+};
+
+class WeightUnit : public sc_core::sc_module {
+ public:
+  WeightUnit(const sc_core::sc_module_name& name, const UnitContext& context, Stash& stash,
+             ScoreBuffers& in, Channel<JobPointer>& out);
+
+ private:
+  void run();
+  void weigh(ScoreToken& token);
+  void count_energy(const JobState& state, std::uint32_t valid_keys, bool on_chip);
+
+  UnitContext context_;
+  Stash& stash_;
+  ScoreBuffers& in_;
+  Channel<JobPointer>& out_;
+  BlockProbe& probe_;
+  energy::Handle scale_add_;
+  energy::Handle scale_shift_;
+  energy::Handle compare_;
+  energy::Handle score_write_;
+  energy::Handle subtract_;
+  energy::Handle table_;
+  energy::Handle weight_shift_;
+  energy::Handle weight_round_;
+  energy::Handle sum_;
+  energy::Handle sum_write_;
+  energy::Handle stash_write_;
+  energy::Handle statistics_write_;
+};
+
+}  // namespace santa::sim
