@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kMaxOperandBits = 1024;
 constexpr unsigned kMinPortBits = 8;
-constexpr unsigned kMaxPortBits = 4096;
+constexpr unsigned kMaxPortBits = 65536;
 constexpr double kSmallestOfFirst =
     1.0 / 16.0;  // capacities beyond the table that are still priced
 constexpr double kLargestOfLast = 8.0;
@@ -113,7 +113,7 @@ Cost EnergyPack::sram_write(std::uint64_t capacity_bytes, unsigned port_bits) co
 Cost EnergyPack::sram_access(std::uint64_t capacity_bytes, unsigned port_bits,
                              const std::string& key, bool is_write) const {
   if (port_bits < kMinPortBits || port_bits > kMaxPortBits) {
-    throw refuse(key, "port of " + std::to_string(port_bits) + " bits", "8 to 4096 bits");
+    throw refuse(key, "port of " + std::to_string(port_bits) + " bits", "8 to 65536 bits");
   }
   unsigned widest = 0;
   for (const Point& point : sram_port_ratio_.points) widest = std::max(widest, point.port_bits);

@@ -57,7 +57,6 @@ void QueryEncoder::encode(JobState& state) {
   }
   plan_gather(state);
   state.tiles.resize(static_cast<std::size_t>(state.tile_count()) * state.group());
-  state.weights.resize(state.padded_context() * state.group());
   state.sums.assign(static_cast<std::size_t>(state.group()) * state.head_dimension(), 0);
   count_energy(state);
   SampleTotals& samples = context_.report.samples;

@@ -55,7 +55,7 @@ void SystematicSampler::run() {
     combine(*job);
     Draws draws = draw(*job);
     walk(job, draws);
-    stash_.halves.release();
+    stash_.release_half(*job);
     out_.write({job, {}, true}, probe_);
   }
 }

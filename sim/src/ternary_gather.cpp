@@ -36,17 +36,18 @@ void TernaryGather::run() {
     const TileToken token = in_.next(probe_);
     out_.free.take(probe_);
     const JobState& state = *token.job;
-    ScoreToken scores{token.job, token.tile, {}};
+    ScoreToken scores{token.job, token.tile, &out_.scores[buffer_]};
+    buffer_ ^= 1U;
     if (state.tile_count() > 0) {
       const attention::KvHead& cache = state.cache();
-      scores.scores.resize(static_cast<std::size_t>(state.group()) * cache.tile_keys);
+      scores.scores->resize(static_cast<std::size_t>(state.group()) * cache.tile_keys);
       attention::score_tile(state.query, cache.tile(token.tile), cache.tile_keys,
-                            scores.scores.data());
+                            scores.scores->data());
       count_energy(state, cache.tile_valid_keys(token.tile));
       probe_.work(state.gather_cycles, state.index, "tile", token.tile);
     }
     in_.release();
-    out_.full.write(std::move(scores), probe_);
+    out_.full.write(scores, probe_);
   }
 }
 

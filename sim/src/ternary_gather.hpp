@@ -9,16 +9,17 @@
 
 namespace santa::sim {
 
-// Accumulated scores of one tile.
+// Accumulated scores of one tile, in one of the two score buffers.
 struct ScoreToken {
   JobPointer job;
   std::uint32_t tile = 0;
-  std::vector<std::int32_t> scores;  // [group][tile_keys]
+  std::vector<std::int32_t>* scores = nullptr;  // [group][tile_keys]
 };
 
 // The double-buffered score registers: one being accumulated, one being weighed.
 struct ScoreBuffers {
   Credits free{2};
+  std::vector<std::int32_t> scores[2];
   Channel<ScoreToken> full{2};
 };
 
@@ -35,6 +36,7 @@ class TernaryGather : public sc_core::sc_module {
   OrderedFetcher<TileToken>& in_;
   ScoreBuffers& out_;
   BlockProbe& probe_;
+  unsigned buffer_ = 0;  // the score buffer of the next tile
   energy::Handle buffer_write_;
   energy::Handle buffer_read_;
   energy::Handle shift_;

@@ -42,15 +42,15 @@ WeightUnit::WeightUnit(const sc_core::sc_module_name& name, const UnitContext& c
 
 void WeightUnit::run() {
   for (;;) {
-    ScoreToken token = in_.full.read(probe_);
-    if (token.tile == 0) stash_.halves.take(probe_);
+    const ScoreToken token = in_.full.read(probe_);
+    if (token.tile == 0) stash_.take_half(*token.job, probe_);
     if (token.job->tile_count() > 0) weigh(token);
     in_.free.release();
     if (token.tile + 1 >= token.job->tile_count()) out_.write(token.job, probe_);
   }
 }
 
-void WeightUnit::weigh(ScoreToken& token) {
+void WeightUnit::weigh(const ScoreToken& token) {
   JobState& state = *token.job;
   const attention::KvHead& cache = state.cache();
   const std::uint32_t valid = cache.tile_valid_keys(token.tile);
@@ -58,8 +58,8 @@ void WeightUnit::weigh(ScoreToken& token) {
     const std::size_t offset =
         g * state.padded_context() + static_cast<std::size_t>(token.tile) * cache.tile_keys;
     state.tiles[static_cast<std::size_t>(token.tile) * state.group() + g] = attention::weigh_tile(
-        token.scores.data() + static_cast<std::size_t>(g) * cache.tile_keys, valid, cache.tile_keys,
-        state.query.scale[g], state.weights.data() + offset);
+        token.scores->data() + static_cast<std::size_t>(g) * cache.tile_keys, valid,
+        cache.tile_keys, state.query.scale[g], state.weights.data() + offset);
   }
   const bool on_chip = stash_.on_chip(state, token.tile);
   count_energy(state, valid, on_chip);

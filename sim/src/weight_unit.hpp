@@ -14,7 +14,7 @@ namespace santa::sim {
 class Stash {
  public:
   explicit Stash(const config::UnitConfig& unit)
-      : halves(2), half_bytes_(static_cast<std::uint64_t>(unit.stash_kib) * 1024 / 2) {}
+      : half_bytes_(static_cast<std::uint64_t>(unit.stash_kib) * 1024 / 2) {}
 
   std::uint64_t tile_bytes(const JobState& state) const {
     return static_cast<std::uint64_t>(state.group()) * state.cache().tile_keys * 2;
@@ -37,10 +37,22 @@ class Stash {
     return fit < state.tile_count() ? static_cast<std::uint32_t>(fit) : state.tile_count();
   }
 
-  Credits halves;
+  // A half for the weights of a job, all of them: what is spilled keeps its values here too.
+  void take_half(JobState& state, BlockProbe& probe) {
+    halves_.take(probe);
+    state.weights = std::move(buffers_.back());
+    buffers_.pop_back();
+    state.weights.resize(state.padded_context() * state.group());
+  }
+  void release_half(JobState& state) {
+    buffers_.push_back(std::move(state.weights));
+    halves_.release();
+  }
 
  private:
   std::uint64_t half_bytes_;
+  Credits halves_{2};
+  std::vector<std::vector<std::uint16_t>> buffers_{2};
 };
 
 class WeightUnit : public sc_core::sc_module {
@@ -50,7 +62,7 @@ class WeightUnit : public sc_core::sc_module {
 
  private:
   void run();
-  void weigh(ScoreToken& token);
+  void weigh(const ScoreToken& token);
   void count_energy(const JobState& state, std::uint32_t valid_keys, bool on_chip);
 
   UnitContext context_;

@@ -232,7 +232,7 @@ TEST_F(DefaultPack, ImpossiblePricesAreRefused) {
       HasSubstr("operations.add_fp16: width of 32 bits; allowed: the width in the pack only"));
   EXPECT_THAT(message([&] { pack_.operation(Operation::add_int, 8, 16); }),
               HasSubstr("multiply_int and divide_int only"));
-  EXPECT_THAT(message([&] { pack_.sram_read(4096, 4); }), HasSubstr("allowed: 8 to 4096 bits"));
+  EXPECT_THAT(message([&] { pack_.sram_read(4096, 4); }), HasSubstr("allowed: 8 to 65536 bits"));
   EXPECT_THAT(message([&] { pack_.sram_read(255, 64); }),
               HasSubstr("sram.read: capacity of 255 bytes in 1 bank(s); allowed: 256 to 16777216"));
   EXPECT_THAT(message([&] { pack_.sram_leakage(255); }), HasSubstr("at least 256 bytes"));

@@ -105,7 +105,7 @@ class EnergyPack {
 
   // Energy in pJ of one access to a scratchpad of `capacity_bytes` through a port of `port_bits`.
   // Ports wider than the widest of the pack are that many banks side by side. Capacity of one bank:
-  // from 1/16 of the smallest to 8 times the largest point; port: 8..4096 bits. Else InputError.
+  // from 1/16 of the smallest to 8 times the largest point; port: 8..65536 bits. Else InputError.
   Cost sram_read(std::uint64_t capacity_bytes, unsigned port_bits) const;
   Cost sram_write(std::uint64_t capacity_bytes, unsigned port_bits) const;
   // Leakage in mW of a scratchpad of that capacity; the same lower limit.
