@@ -24,7 +24,7 @@ BandwidthMemory::BandwidthMemory(const sc_core::sc_module_name& name,
       activate_(meter.dram_activate()),
       read_byte_(meter.dram_read_byte()),
       write_byte_(meter.dram_write_byte()),
-      fs_per_byte_(1e6 / memory.channel_gb_per_s),
+      fs_per_kibibyte_(static_cast<std::uint64_t>(std::llround(1024e6 / memory.channel_gb_per_s))),
       latency_fs_(static_cast<std::uint64_t>(std::llround(memory.latency_ns * 1e6))),
       channel_free_fs_(static_cast<std::size_t>(memory.channels), 0),
       open_row_(static_cast<std::size_t>(memory.channels * memory.banks_per_channel), kNoRow) {
@@ -70,6 +70,7 @@ void BandwidthMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t ar
   const std::uint64_t end = address + accesses * granule;
   const std::uint64_t bytes = end - address;
   std::uint64_t data_out_fs = arrival_fs;
+  const std::uint64_t activates_before = counters_.activates;
   while (address < end) {
     const std::uint64_t chunk = std::min(end, (address / interleave + 1) * interleave) - address;
     data_out_fs = std::max(data_out_fs, serve(address, chunk, arrival_fs));
@@ -82,6 +83,7 @@ void BandwidthMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t ar
   bytes_moved_ += bytes;
   latency_sum_fs_ += done_fs - arrival_fs;
   const double time_ns = static_cast<double>(arrival_fs) * 1e-6;
+  meter_.count(activate_, counters_.activates - activates_before, time_ns);
   if (payload.is_read()) {
     ++counters_.read_requests;
     meter_.count(read_byte_, bytes, time_ns);
@@ -108,11 +110,9 @@ std::uint64_t BandwidthMemory::serve(std::uint64_t address, std::uint64_t bytes,
   } else {
     open = row;
     ++counters_.activates;
-    meter_.count(activate_, 1, static_cast<double>(arrival_fs) * 1e-6);
   }
   std::uint64_t& free = channel_free_fs_[channel];
-  free = std::max(free, arrival_fs) +
-         static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) * fs_per_byte_));
+  free = std::max(free, arrival_fs) + bytes * fs_per_kibibyte_ / 1024;
   return free;
 }
 

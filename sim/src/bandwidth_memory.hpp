@@ -55,7 +55,7 @@ class BandwidthMemory : public sc_core::sc_module {
   energy::Handle activate_;
   energy::Handle read_byte_;
   energy::Handle write_byte_;
-  double fs_per_byte_;  // of one channel
+  std::uint64_t fs_per_kibibyte_;  // of one channel
   std::uint64_t latency_fs_;
   std::vector<std::uint64_t> channel_free_fs_;
   std::vector<std::uint64_t> open_row_;  // [channel][bank]

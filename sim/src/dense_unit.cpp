@@ -62,8 +62,8 @@ void DenseUnit::fetch() {
       context_.count(buffer_read_, divide_up(2 * bytes * 8, kBufferPortBits));
     }
     if (job->tile_count() == 0) {
-      keys_.fetch({job, 0}, {}, fetch_probe_);
-      values_.fetch({job, 0}, {}, fetch_probe_);
+      keys_.fetch({job, 0}, nullptr, 0, fetch_probe_);
+      values_.fetch({job, 0}, nullptr, 0, fetch_probe_);
     }
   }
 }

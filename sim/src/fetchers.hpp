@@ -19,17 +19,20 @@ class OrderedFetcher {
       : port_(port), stream_(stream), credits_(buffers), ready_(buffers) {}
 
   // Takes a buffer (waits for one) and starts the reads. A token without reads is ready at once.
-  void fetch(Token token, const std::vector<ByteRange>& reads, BlockProbe& probe) {
+  void fetch(Token token, const ByteRange* reads, std::size_t count, BlockProbe& probe) {
     credits_.take(probe);
-    slots_.push_back({std::move(token), reads.size()});
+    slots_.push_back({std::move(token), count});
     Slot& slot = slots_.back();  // a deque: the reference survives pushes and pops at the ends
-    for (const ByteRange& range : reads) {
-      port_.read(stream_, range.address, range.bytes, [this, &slot] {
+    for (std::size_t r = 0; r < count; ++r) {
+      port_.read(stream_, reads[r].address, reads[r].bytes, [this, &slot] {
         --slot.reads_left;
         hand_on();
       });
     }
-    if (reads.empty()) hand_on();
+    if (count == 0) hand_on();
+  }
+  void fetch(Token token, const std::vector<ByteRange>& reads, BlockProbe& probe) {
+    fetch(std::move(token), reads.data(), reads.size(), probe);
   }
 
   // Next token in order, once its data is there.

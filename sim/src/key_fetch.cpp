@@ -35,7 +35,7 @@ void KeyFetch::run() {
       }
       tiles_.fetch({state, t}, reads, probe_);
     }
-    if (state->tile_count() == 0) tiles_.fetch({state, 0}, {}, probe_);
+    if (state->tile_count() == 0) tiles_.fetch({state, 0}, nullptr, 0, probe_);
   }
 }
 

@@ -123,9 +123,13 @@ void SystematicSampler::walk(const JobPointer& job, Draws& draws) {
       const ByteRange range = stash_.spilled_weights(state, t);
       context_.port.read_and_wait(Stream::kStash, range.address, range.bytes);
     }
-    const std::uint32_t rows = scan(state, draws, t);
-    probe_.work(std::max<std::uint64_t>(scan_cycles, rows), state.index, "scan tile", t);
-    emit(job, t);
+    std::vector<attention::SampledRow>& rows = context_.report.rows[state.index];
+    const std::size_t first = rows.size();
+    scan(state, draws, t, rows);
+    const std::uint64_t emitted = rows.size() - first;
+    probe_.work(std::max(scan_cycles, emitted), state.index, "scan tile", t);
+    for (std::size_t r = first; r < rows.size(); ++r) out_.write({job, rows[r], false}, probe_);
+    samples.unique_rows += emitted;
     ++samples.tiles_scanned;
   }
   probe_.work(skipped, state.index, "to tile", tiles);
@@ -152,8 +156,9 @@ bool SystematicSampler::falls_into(const JobState& state, const Draws& draws,
   return false;
 }
 
-// Fills counts_; returns the number of distinct rows.
-std::uint32_t SystematicSampler::scan(JobState& state, Draws& draws, std::uint32_t tile) {
+// Appends the rows of the tile that some head drew, ascending by key.
+void SystematicSampler::scan(const JobState& state, Draws& draws, std::uint32_t tile,
+                             std::vector<attention::SampledRow>& rows) {
   const attention::KvHead& cache = state.cache();
   const std::uint32_t valid = cache.tile_valid_keys(tile);
   std::fill(counts_.begin(), counts_.end(), std::uint16_t{0});
@@ -164,13 +169,16 @@ std::uint32_t SystematicSampler::scan(JobState& state, Draws& draws, std::uint32
         state.heads[g], tile, weights, valid, draws.thresholds[g], draws.cursor[g], samples_log2_,
         counts_.data() + static_cast<std::size_t>(g) * cache.tile_keys);
   }
-  std::uint32_t rows = 0;
   for (std::uint32_t k = 0; k < valid; ++k) {
     std::uint32_t any = 0;
+    for (std::uint32_t g = 0; g < state.group(); ++g) any |= counts_[g * cache.tile_keys + k];
+    if (any == 0) continue;
+    attention::SampledRow row;
+    row.key = tile * cache.tile_keys + k;
     for (std::uint32_t g = 0; g < state.group(); ++g) {
-      any |= counts_[static_cast<std::size_t>(g) * cache.tile_keys + k];
+      row.counts[g] = counts_[static_cast<std::size_t>(g) * cache.tile_keys + k];
     }
-    rows += any != 0 ? 1 : 0;
+    rows.push_back(row);
   }
   const std::uint64_t lanes = context_.config_u64(context_.hardware.unit.scan_lanes);
   const std::uint64_t weights_read = static_cast<std::uint64_t>(state.group()) * valid;
@@ -179,24 +187,6 @@ std::uint32_t SystematicSampler::scan(JobState& state, Draws& draws, std::uint32
   }
   context_.count(scan_add_, weights_read);
   context_.count(scan_compare_, weights_read);
-  return rows;
-}
-
-void SystematicSampler::emit(const JobPointer& job, std::uint32_t tile) {
-  const std::uint32_t tile_keys = job->cache().tile_keys;
-  for (std::uint32_t k = 0; k < job->cache().tile_valid_keys(tile); ++k) {
-    attention::SampledRow row;
-    std::uint32_t any = 0;
-    for (std::uint32_t g = 0; g < job->group(); ++g) {
-      row.counts[g] = counts_[static_cast<std::size_t>(g) * tile_keys + k];
-      any |= row.counts[g];
-    }
-    if (any == 0) continue;
-    row.key = tile * tile_keys + k;
-    context_.report.rows[job->index].push_back(row);
-    ++context_.report.samples.unique_rows;
-    out_.write({job, row, false}, probe_);
-  }
 }
 
 }  // namespace santa::sim

@@ -29,8 +29,8 @@ class SystematicSampler : public sc_core::sc_module {
   Draws draw(JobState& state);
   void walk(const JobPointer& job, Draws& draws);
   bool falls_into(const JobState& state, const Draws& draws, std::uint32_t tile) const;
-  std::uint32_t scan(JobState& state, Draws& draws, std::uint32_t tile);
-  void emit(const JobPointer& job, std::uint32_t tile);
+  void scan(const JobState& state, Draws& draws, std::uint32_t tile,
+            std::vector<attention::SampledRow>& rows);
 
   UnitContext context_;
   attention::DecodeOptions options_;

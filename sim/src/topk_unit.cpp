@@ -72,7 +72,7 @@ void TopKUnit::fetch() {
       context_.count(buffer_write_, divide_up(bytes * 8, kBufferPortBits));
       context_.count(buffer_read_, divide_up(bytes * 8, kBufferPortBits));
     }
-    if (job->tile_count() == 0) keys_.fetch({job, 0}, {}, fetch_probe_);
+    if (job->tile_count() == 0) keys_.fetch({job, 0}, nullptr, 0, fetch_probe_);
   }
 }
 
@@ -163,7 +163,7 @@ void TopKUnit::fetch_rows() {
   for (;;) {
     RowToken token = selected_.read(row_probe_);
     if (token.last) {
-      rows_.fetch(std::move(token), {}, row_probe_);
+      rows_.fetch(std::move(token), nullptr, 0, row_probe_);
       continue;
     }
     const std::uint64_t row_bytes = token.job->head_dimension();

@@ -40,7 +40,7 @@ void ValueGather::fetch() {
   for (;;) {
     RowToken token = in_.read(fetch_probe_);
     if (token.last) {
-      rows_.fetch(std::move(token), {}, fetch_probe_);
+      rows_.fetch(std::move(token), nullptr, 0, fetch_probe_);
     } else {
       fetch_row(token);
     }
@@ -67,9 +67,9 @@ void ValueGather::fetch_row(const RowToken& token) {
 
 void ValueGather::start_read(RowToken token) {
   const std::uint64_t row_bytes = token.job->head_dimension();
-  const std::uint64_t address = token.job->addresses.value + token.row.key * row_bytes;
+  const ByteRange range{token.job->addresses.value + token.row.key * row_bytes, row_bytes};
   ++context_.report.samples.row_reads;
-  rows_.fetch(std::move(token), {{address, row_bytes}}, fetch_probe_);
+  rows_.fetch(std::move(token), &range, 1, fetch_probe_);
 }
 
 void ValueGather::accumulate() {

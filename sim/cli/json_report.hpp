@@ -1,0 +1,18 @@
+// The JSON report, and JSON text as the project writes it.
+#pragma once
+
+#include <string>
+
+#include "results.hpp"
+#include "statistics.hpp"
+
+namespace santa::cli {
+
+// Every statistic of the run: keys of the run, of the unit asked for, and of the baselines. The
+// same inputs give the same bytes: no date, no host.
+Json make_report(const RunResult& run);
+
+// Indented by two, lists of plain values on one line, a line break at the end.
+std::string to_text(const Json& json);
+
+}  // namespace santa::cli

@@ -1,0 +1,185 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "build_information.hpp"
+#include "raw_options.hpp"
+#include "santa/config/message_text.hpp"
+#include "santa/error.hpp"
+#include "shipped_trace.hpp"
+
+namespace santa::cli {
+namespace {
+
+constexpr int kHelpColumn = 26;
+
+constexpr const char* kMainExamples = R"(Examples:
+  santasim run                                    the shipped trace on the edge chip
+  santasim run --trace my.safetensors --json -    your own trace, results as JSON
+  santasim run --model llama-3.1-8b --context 32768 --config server-hbm3
+  santasim describe stats                         what every number of a result means
+
+Exit codes: 0 done, 1 a check of the results failed, 2 bad input, 3 fault of the program.
+)";
+
+constexpr const char* kRunExamples = R"(Without an input option the shipped trace runs. A model's shape runs with synthetic data.
+
+Examples:
+  santasim run --samples 64 --scores bernoulli --bernoulli 4
+  santasim run --trace my.safetensors --layers 0,13 --config server-hbm3 --set clock_mhz=1500
+  santasim run --query query.npy --key key.npy --value value.npy --scale 0.125
+  santasim run --model llama-3.1-8b --context 32768 --layers 2 --json result.json
+  santasim run --synthetic needle --query-heads 8 --kv-heads 2 --head-dimension 64 --context 1024
+  santasim run --values dense --tsv
+  santasim run --timeline timeline.json           open it at https://ui.perfetto.dev
+)";
+
+constexpr const char* kDescribeExamples = R"(Examples:
+  santasim describe stats
+  santasim describe config --json
+  santasim describe energy --pack my-pack.yaml
+)";
+
+std::unique_ptr<CLI::App> make_app() {
+  auto app = std::make_unique<CLI::App>(
+      "Simulates an adder-only sampled-attention unit beside dense and top-k units: latency,\n"
+      "energy, memory traffic and output error of one decode step.",
+      "santasim");
+  app->get_formatter()->column_width(kHelpColumn);
+  app->set_version_flag("--version", program_version(), "Print name and version");
+  app->require_subcommand(1);
+  app->footer(kMainExamples);
+  return app;
+}
+
+// All options take text: numbers and names are checked in one place, with the project's messages.
+CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
+  CLI::App* run = app.add_subcommand("run", "Simulate one decode step");
+  const auto text = [&](const char* group, const char* name, OptionText& target, const char* type,
+                        const std::string& description) {
+    run->add_option(name, target, description)->type_name(type)->group(group);
+  };
+  const char* input = "Input (one source)";
+  text(input, "--trace", raw.trace, "F",
+       fmt::format("Trace in .safetensors (default: the shipped {})", kShippedTrace));
+  text(input, "--query", raw.query, "F", "Queries in .npy [query heads, features]");
+  text(input, "--key", raw.key, "F", "Keys in .npy [KV heads, tokens, features]");
+  text(input, "--value", raw.value, "F", "Values in .npy, shaped as the keys");
+  text(input, "--scale", raw.scale, "X",
+       "Softmax scale of the .npy files (1/sqrt(head dimension))");
+  text(input, "--model", raw.model, "NAME", "Shape of a model, preset or file; synthetic data");
+  text(input, "--synthetic", raw.synthetic, "KIND", "gaussian, or needle: one dominant key");
+  text(input, "--context", raw.context, "N", "Tokens, for --model and --synthetic (4096)");
+  text(input, "--query-heads", raw.query_heads, "N", "For --synthetic (32)");
+  text(input, "--kv-heads", raw.kv_heads, "N", "For --synthetic, divides the query heads (8)");
+  text(input, "--head-dimension", raw.head_dimension, "N", "For --synthetic (128)");
+  text(input, "--data-seed", raw.data_seed, "N", "Of the synthetic data, not of sampling (1)");
+  text(input, "--layers", raw.layers, "L",
+       "Of a trace: layer indices with commas (all); else: how many (1)");
+
+  const char* unit = "Unit";
+  run->add_option("--config", raw.config, "Hardware: preset or file", true)
+      ->type_name("F")
+      ->group(unit);
+  run->add_option("--set", raw.set, "Change a key of the hardware; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group(unit);
+  text(unit, "--values", raw.values, "SCHEME",
+       "santa, strat, sys (default); topk or dense simulate that unit alone");
+  text(unit, "--scores", raw.scores, "SCHEME",
+       "exact (default), bernoulli, bernoulli-iid, bernoulli-group");
+  text(unit, "--samples", raw.samples, "S", "Draws a query head, power of two 1..4096 (256)");
+  text(unit, "--bernoulli", raw.bernoulli, "B", "Draws a feature, power of two 1..64 (8)");
+  text(unit, "--top-k", raw.top_k, "K", "Rows of the top-k unit, 1..4096 (as --samples)");
+  text(unit, "--seed", raw.seed, "N", "Of all random draws, from 1 (1)");
+  text(unit, "--step", raw.step, "N", "Decode step; another step draws other numbers (0)");
+  run->add_flag("--no-baselines", raw.no_baselines, "Leave out the units it is compared with")
+      ->group(unit);
+
+  const char* output = "Output";
+  text(output, "--json", raw.json, "F", "Everything, documented keys; - for standard output");
+  text(output, "--timeline", raw.timeline, "F", "Chrome trace of every block, for Perfetto");
+  run->add_flag("--tsv", raw.tsv, "Tab-separated values in place of the table")->group(output);
+  run->footer(kRunExamples);
+  return run;
+}
+
+struct RawDescribeOptions {
+  std::string energy_pack = "horowitz-45nm";
+  bool json = false;
+  bool markdown = false;
+};
+
+CLI::App* add_describe(CLI::App& app, RawDescribeOptions& raw) {
+  CLI::App* describe = app.add_subcommand("describe", "Explain results, configuration or energy");
+  describe->require_subcommand(1);
+  describe->footer(kDescribeExamples);
+  const auto topic = [&](const char* name, const char* description, const char* example) {
+    CLI::App* command = describe->add_subcommand(name, description);
+    CLI::Option* json = command->add_flag("--json", raw.json, "As JSON");
+    command->add_flag("--markdown", raw.markdown, "As a Markdown table")->excludes(json);
+    command->footer(fmt::format("Example:\n  santasim describe {}\n", example));
+    return command;
+  };
+  topic("stats", "Every key of a result: unit and meaning", "stats --json");
+  topic("config", "Every key of a hardware or model file: range, unit, meaning; all presets",
+        "config | less");
+  topic("energy", "Every constant of an energy pack: value, range, unit, source",
+        "energy --pack horowitz-45nm")
+      ->add_option("--pack", raw.energy_pack, "Preset or file", true)
+      ->type_name("F");
+  return describe;
+}
+
+DescribeOptions check_describe(const CLI::App& describe, const RawDescribeOptions& raw) {
+  DescribeOptions options;
+  options.energy_pack = raw.energy_pack;
+  if (raw.json) options.format = DescribeFormat::kJson;
+  if (raw.markdown) options.format = DescribeFormat::kMarkdown;
+  if (describe.got_subcommand("config")) options.topic = DescribeTopic::kConfiguration;
+  if (describe.got_subcommand("energy")) options.topic = DescribeTopic::kEnergy;
+  return options;
+}
+
+// "santasim describe stats", as far as commands were recognised.
+std::string command_name(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* sub : app.get_subcommands()) name += " " + command_name(*sub);
+  return name;
+}
+
+}  // namespace
+
+std::string program_version() {
+  const std::string commit = kGitCommit;
+  return fmt::format("santasim {}{}", kProgramVersion, commit.empty() ? "" : " (" + commit + ")");
+}
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  RawRunOptions raw_run;
+  RawDescribeOptions raw_describe;
+  const std::unique_ptr<CLI::App> app = make_app();
+  const CLI::App* run = add_run(*app, raw_run);
+  const CLI::App* describe = add_describe(*app, raw_describe);
+  CommandLine result;
+  try {
+    app->parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    result.text = app->help();
+    return result;
+  } catch (const CLI::CallForVersion&) {
+    result.text = program_version() + "\n";
+    return result;
+  } catch (const CLI::ParseError& error) {
+    throw InputError(
+        fmt::format("{} ({} --help)", config::escaped(error.what()), command_name(*app)));
+  }
+  if (run->parsed()) result.run = check_run_options(raw_run);
+  if (describe->parsed()) result.describe = check_describe(*describe, raw_describe);
+  return result;
+}
+
+}  // namespace santa::cli

@@ -1,0 +1,79 @@
+// What the user asked for: the command line, checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "santa/attention/decode.hpp"
+#include "santa/attention/synthetic.hpp"
+#include "santa/config/yaml_reader.hpp"
+
+namespace santa::cli {
+
+enum class InputKind {
+  kShippedTrace,  // no input option
+  kTrace,         // --trace
+  kArrays,        // --query, --key, --value
+  kModel,         // --model: its shape with synthetic data
+  kSynthetic,     // --synthetic
+};
+
+enum class SyntheticData { kGaussian, kNeedle };
+
+struct InputOptions {
+  InputKind kind = InputKind::kShippedTrace;
+  std::string trace;
+  std::string query;
+  std::string key;
+  std::string value;
+  std::optional<double> scale;  // of --query, --key, --value; default 1/sqrt(head dimension)
+  std::string model;
+  SyntheticData synthetic = SyntheticData::kGaussian;
+  std::uint64_t data_seed = 1;
+  attention::LayerShape shape;        // kSynthetic; for kModel the context alone
+  std::vector<std::uint32_t> layers;  // indices of a trace; empty: all
+  std::uint32_t layer_count = 1;      // kModel and kSynthetic
+};
+
+struct RunOptions {
+  InputOptions input;
+  std::string config;
+  std::vector<config::Override> overrides;
+  attention::DecodeOptions decode;  // of the unit asked for
+  std::uint32_t top_k = 0;          // rows of the top-k unit
+  std::uint64_t seed = 1;
+  std::uint64_t step = 0;
+  std::string json;      // empty: none; "-": standard output, in place of the table
+  std::string timeline;  // empty: none
+  bool tsv = false;
+  bool baselines = true;
+
+  // A command with every choice spelled out that repeats this run, less its output options.
+  std::string command() const;
+};
+
+enum class DescribeTopic { kStatistics, kConfiguration, kEnergy };
+enum class DescribeFormat { kText, kJson, kMarkdown };
+
+struct DescribeOptions {
+  DescribeTopic topic = DescribeTopic::kStatistics;
+  DescribeFormat format = DescribeFormat::kText;
+  std::string energy_pack;
+};
+
+// The command line as parsed: one of these is set.
+struct CommandLine {
+  std::optional<RunOptions> run;
+  std::optional<DescribeOptions> describe;
+  std::optional<std::string> text;  // of --help and --version
+};
+
+// Throws InputError for anything that is not understood, contradicts itself or is out of range.
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+// Name and version, as --version prints them.
+std::string program_version();
+
+}  // namespace santa::cli
