@@ -151,6 +151,18 @@ TEST(YamlReader, CutsLongValues) {
                                                          "100");
 }
 
+// The escaped and cut text is as long as the text itself: the first 60 characters, then "...".
+TEST(YamlReader, EscapesAndCutsWhateverTheLength) {
+  const std::string sixty(60, 'x');
+  EXPECT_EQ(refused_integer(sixty + "yyy"),
+            "f.yaml:1: a: got \"" + sixty + "...\"; allowed: an integer from -5 to 100");
+  Node root = parse("a: 1");
+  root.set_override("a", "x\x10" + std::string(64, 'y'));
+  EXPECT_EQ(refusal_of([&] { root.integer("a", -5, 100); }),
+            "--set: a: got \"x\\x10" + std::string(58, 'y') +
+                "...\"; allowed: an integer from -5 to 100");
+}
+
 TEST(YamlReader, RefusesMissingKeysWithWhatIsAllowed) {
   const Node root = parse("section:\n  tile_key: 64\nother: 1\n");
   EXPECT_EQ(refusal_of([&] { root.child("section").power_of_two("tile_keys", 16, 1024); }),

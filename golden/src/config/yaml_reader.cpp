@@ -31,8 +31,7 @@ std::string found(const YamlEntry& entry) {
   // Numbers and words as they are; quotes only where the file has them or the text needs them.
   const std::string shown = in_quotes(entry.text);
   const bool is_bare = !entry.is_quoted && !entry.text.empty() &&
-                       entry.text.find(' ') == std::string::npos &&
-                       shown.size() == entry.text.size() + 2;
+                       entry.text.find(' ') == std::string::npos && shown == '"' + entry.text + '"';
   return "got " + (is_bare ? entry.text : shown);
 }
 
