@@ -1,0 +1,172 @@
+// Cycles: bounds that hold by construction, counters that add up, spans that do not overlap.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "santa/config/hardware.hpp"
+#include "workload.hpp"
+
+namespace santa::sim {
+namespace {
+
+const std::vector<UnitKind> kAllUnits = {UnitKind::kSampled, UnitKind::kDenseInt8,
+                                         UnitKind::kDenseFp16, UnitKind::kTopK};
+
+TEST(Timing, LatencyIsAboveTheMemoryAndTheComputeBound) {
+  for (const char* preset : {"edge-lpddr5", "server-hbm3", "tiny-test"}) {
+    in_child(preset, [&] {
+      const bool tiny = std::string(preset) == "tiny-test";
+      const Shape shape{{4, 2, tiny ? 16U : 128U, 5000}, {}};
+      const config::HardwareConfig hardware = config::load_hardware(preset);
+      const double bytes_per_ns =
+          static_cast<double>(hardware.memory.channels) * hardware.memory.channel_gb_per_s;
+      for (const UnitReport& report : simulate_preset(preset, {}, shape, kAllUnits)) {
+        const std::string name = to_string(report.kind);
+        const double memory_ns = static_cast<double>(report.traffic.total_bytes()) / bytes_per_ns;
+        check(report.latency_ns >= memory_ns, name + " memory bound");
+        check(report.memory.busy_fraction <= 1.0, name + " busy fraction");
+        check(report.memory.mean_latency_ns >= hardware.memory.latency_ns, name + " latency");
+        for (const BlockCounters& block : report.blocks) {
+          check(block.busy_cycles + block.starved_cycles + block.blocked_cycles <=
+                    report.latency_cycles,
+                name + " " + block.block);
+        }
+        check(report.latency_cycles >=
+                  static_cast<std::uint64_t>(report.latency_ns * hardware.clock_mhz * 1e-3 - 1),
+              name + " cycles");
+      }
+    });
+  }
+}
+
+// A long exact-score stream on a memory-bound design keeps the memory busy.
+TEST(Timing, KeyStreamKeepsTheMemoryBusy) {
+  in_child("edge", [] {
+    const Shape shape{{16, 4, 128, 8192}, {}};
+    // The top-k unit is left out: nothing overlaps the selection of its last request.
+    for (const UnitReport& report :
+         simulate_preset("edge-lpddr5", {}, shape,
+                         {UnitKind::kSampled, UnitKind::kDenseInt8, UnitKind::kDenseFp16})) {
+      check(report.memory.busy_fraction > 0.95,
+            to_string(report.kind) + " " + std::to_string(report.memory.busy_fraction));
+    }
+  });
+}
+
+// One request at a time: latency plus transfer for each 4 KiB burst and nothing in parallel.
+TEST(Timing, OneOutstandingRequestSerialises) {
+  in_child("one outstanding", [] {
+    const Shape shape{{1, 1, 128, 4096}, {}};
+    const auto report =
+        simulate_preset("edge-lpddr5", {"memory.max_outstanding=1"}, shape, {UnitKind::kDenseInt8})
+            .front();
+    const config::HardwareConfig hardware = config::load_hardware("edge-lpddr5");
+    const double bursts = 2.0 * 4096 * 128 / 4096;
+    const double burst_ns = 4096 / (4 * 12.8) + hardware.memory.latency_ns;
+    check(report.latency_ns >= bursts * burst_ns, "lower bound");
+    check(report.latency_ns <= bursts * burst_ns * 1.02, "upper bound");
+    check_equal(report.memory.peak_outstanding, 1.0, "outstanding");
+  });
+}
+
+// The dependencies of one short request, added up by hand: nothing overlaps when there is one tile.
+TEST(Timing, UnloadedLatencyEqualsTheFormula) {
+  in_child("one tile", [] {
+    Shape shape{{1, 1, 128, 128}, {}};
+    shape.options.samples = 1;
+    const auto report =
+        simulate_preset("edge-lpddr5", {}, shape, {UnitKind::kSampled}, true).front();
+    const double latency = 100.0;
+    const auto transfer = [](double bytes) { return bytes / 12.8; };  // on its busiest channel
+    std::map<std::string, double> busy;
+    for (const BlockCounters& block : report.blocks) {
+      busy[block.block] = static_cast<double>(block.busy_cycles);
+    }
+    // Query 512 B on 2 of 4 channels; a tile of 16 KiB evenly on all, in four requests issued a
+    // cycle apart that the channels serve back to back; a row of 128 B; an output of 256 B.
+    const double expected = (latency + transfer(256)) + busy["query_encoder"] +
+                            (latency + transfer(16384 / 4)) + busy["ternary_gather"] +
+                            busy["weight_unit"] + busy["systematic_sampler"] +
+                            (latency + transfer(128)) + busy["value_gather"] + busy["normalizer"] +
+                            (latency + transfer(256));
+    check(std::abs(report.latency_ns - expected) < 1e-3,
+          std::to_string(report.latency_ns) + " against " + std::to_string(expected));
+    check_equal(busy["weight_unit"], 2.0 * 128 / 4, "weight unit");
+    check_equal(busy["query_encoder"], 128.0 / 8, "encoder");
+    check_equal(busy["normalizer"], 128.0 / 16, "normalizer");
+  });
+}
+
+TEST(Timing, WeightsThatDoNotFitTheStashGoToMemory) {
+  in_child("spill", [] {
+    Shape shape{{4, 1, 128, 4096}, {}};
+    const auto report =
+        simulate_preset("edge-lpddr5", {"unit.stash_kib=16"}, shape, {UnitKind::kSampled}).front();
+    // A half of 8 KiB holds 8 tiles of 128 keys x 4 heads x 2 bytes; 24 of 32 are spilled: written
+    // with 32 bytes of statistics each, the statistics read back, and scanned tiles read back.
+    const std::uint64_t tile_bytes = 128 * 4 * 2;
+    check(report.traffic.stash_bytes >= 24 * (tile_bytes + 32) + 24 * 32, "lower bound");
+    check(report.traffic.stash_bytes <= 24 * (2 * tile_bytes + 32) + 24 * 32, "upper bound");
+    const std::uint64_t written_and_statistics = 24 * (tile_bytes + 32) + 24 * 32;
+    check_equal((report.traffic.stash_bytes - written_and_statistics) % tile_bytes, 0U,
+                "whole tiles read back");
+  });
+  in_child("fits", [] {
+    Shape shape{{4, 1, 128, 4096}, {}};
+    check_equal(
+        simulate_preset("edge-lpddr5", {}, shape, {UnitKind::kSampled}).front().traffic.stash_bytes,
+        0U, "stash bytes");
+  });
+}
+
+TEST(Timing, SpansOfABlockDoNotOverlapAndAddUpToBusyCycles) {
+  in_child("spans", [] {
+    const Shape shape{{8, 2, 64, 2000}, {}};
+    for (const UnitReport& report : simulate_preset("edge-lpddr5", {}, shape, kAllUnits, true)) {
+      std::vector<double> end(report.blocks.size(), 0.0);
+      std::vector<double> busy_ns(report.blocks.size(), 0.0);
+      for (const Span& span : report.spans) {
+        check(span.start_ns >= end[span.block] && span.end_ns > span.start_ns &&
+                  span.end_ns <= report.latency_ns,
+              to_string(report.kind) + " " + span.name);
+        end[span.block] = span.end_ns;
+        busy_ns[span.block] += span.end_ns - span.start_ns;
+      }
+      for (std::size_t b = 0; b < report.blocks.size(); ++b) {
+        check(std::abs(busy_ns[b] - static_cast<double>(report.blocks[b].busy_cycles)) < 1e-3,
+              report.blocks[b].block + " busy");
+      }
+    }
+  });
+}
+
+// More lanes, more bandwidth or less latency never slow a run down by more than scheduling noise.
+TEST(Timing, FasterHardwareIsNotSlower) {
+  const Shape shape{{8, 2, 128, 4000}, {}};
+  std::map<std::string, double> latency_ns;
+  for (const char* change :
+       {"unit.digit_lanes=1", "unit.digit_lanes=2", "unit.digit_lanes=4",
+        "memory.channel_gb_per_s=6.4", "memory.channel_gb_per_s=25.6", "memory.latency_ns=400"}) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    in_child(change, [&] {
+      const double ns =
+          simulate_preset("edge-lpddr5", {change}, shape, {UnitKind::kSampled}).front().latency_ns;
+      check(write(ends[1], &ns, sizeof ns) == static_cast<ssize_t>(sizeof ns), "pipe");
+    });
+    double ns = 0.0;
+    ASSERT_EQ(read(ends[0], &ns, sizeof ns), static_cast<ssize_t>(sizeof ns));
+    close(ends[0]);
+    close(ends[1]);
+    latency_ns[change] = ns;
+  }
+  EXPECT_GT(latency_ns["unit.digit_lanes=1"], latency_ns["unit.digit_lanes=2"]);
+  EXPECT_GE(latency_ns["unit.digit_lanes=2"] * 1.001, latency_ns["unit.digit_lanes=4"]);
+  EXPECT_GT(latency_ns["memory.channel_gb_per_s=6.4"], latency_ns["unit.digit_lanes=2"]);
+  EXPECT_GT(latency_ns["unit.digit_lanes=2"], latency_ns["memory.channel_gb_per_s=25.6"]);
+  EXPECT_GT(latency_ns["memory.latency_ns=400"], latency_ns["unit.digit_lanes=2"]);
+}
+
+}  // namespace
+}  // namespace santa::sim
