@@ -36,6 +36,8 @@ std::string quoted(std::string_view text) {
   return '"' + shown(text.substr(0, kQuotedCharacters)) + (cut ? "...\"" : "\"");
 }
 
-std::string tensor_key(std::string_view name) { return "tensor " + quoted(name); }
+std::string tensor_key(std::string_view name) {
+  return "tensor " + quoted(name);
+}
 
 }  // namespace santa::tensor
