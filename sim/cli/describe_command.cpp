@@ -93,16 +93,13 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<Statistic<Source
 
 std::vector<Listing> describe_statistics() {
   const std::vector<std::string> columns = {"key", "unit", "meaning"};
-  return {{"run",
-           "Keys of the whole run. A key that does not apply is null, never missing.",
-           columns,
-           rows_of(run_statistics())},
+  return {{"run", "Keys of the whole run. A key that does not apply is null, never missing.",
+           columns, rows_of(run_statistics())},
           {"unit",
            "Keys of one unit: at the top for the unit asked for, and again under baselines.dense, "
            "baselines.dense_fp16 and baselines.topk. `*` stands for a name, `[]` for every element "
            "of a list.",
-           columns,
-           rows_of(unit_statistics())}};
+           columns, rows_of(unit_statistics())}};
 }
 
 Listing describe_keys(const std::string& name, const std::string& heading,
@@ -130,12 +127,12 @@ Listing describe_presets() {
 }
 
 std::vector<Listing> describe_configuration() {
-  return {describe_keys("hardware",
-                        "Keys of a hardware file (--config, --set). Every key is required.",
-                        config::describe_hardware_keys()),
-          describe_keys("model", "Keys of a model file (--model). Every key is required.",
-                        config::describe_model_keys()),
-          describe_presets()};
+  return {
+      describe_keys("hardware", "Keys of a hardware file (--config, --set). Every key is required.",
+                    config::describe_hardware_keys()),
+      describe_keys("model", "Keys of a model file (--model). Every key is required.",
+                    config::describe_model_keys()),
+      describe_presets()};
 }
 
 std::vector<Listing> describe_energy(const std::string& name) {

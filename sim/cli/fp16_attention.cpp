@@ -37,8 +37,8 @@ float round_to_half(float value) {
 }
 
 std::vector<float> attend_fp16(const float* queries, std::size_t group, const float* keys,
-                               const float* values, std::size_t context,
-                               std::size_t head_dimension, float softmax_scale) {
+                               const float* values, std::size_t context, std::size_t head_dimension,
+                               float softmax_scale) {
   std::vector<float> query(group * head_dimension);
   round_row(queries, query.size(), query.data());
   std::vector<float> row(head_dimension);
@@ -47,7 +47,8 @@ std::vector<float> attend_fp16(const float* queries, std::size_t group, const fl
     round_row(keys + n * head_dimension, head_dimension, row.data());
     for (std::size_t g = 0; g < group; ++g) {
       float dot = 0.0F;
-      for (std::size_t i = 0; i < head_dimension; ++i) dot += query[g * head_dimension + i] * row[i];
+      for (std::size_t i = 0; i < head_dimension; ++i)
+        dot += query[g * head_dimension + i] * row[i];
       weight[g * context + n] = dot * softmax_scale;
     }
   }

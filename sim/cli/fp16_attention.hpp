@@ -16,7 +16,7 @@ float round_to_half(float value);
 //   keys, values  [context][head_dimension]
 // Returns [group][head_dimension].
 std::vector<float> attend_fp16(const float* queries, std::size_t group, const float* keys,
-                               const float* values, std::size_t context,
-                               std::size_t head_dimension, float softmax_scale);
+                               const float* values, std::size_t context, std::size_t head_dimension,
+                               float softmax_scale);
 
 }  // namespace santa::cli

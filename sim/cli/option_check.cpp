@@ -43,7 +43,8 @@ std::uint32_t parse_u32(const char* option, const OptionText& text, std::uint32_
 std::uint32_t parse_power_of_two(const char* option, const std::string& text, std::uint32_t max) {
   const std::string kind = "a power of two";
   const auto value = static_cast<std::uint32_t>(parse_integer(option, text, 1, max, kind));
-  if ((value & (value - 1)) != 0) throw got(option, text, fmt::format("{} from 1 to {}", kind, max));
+  if ((value & (value - 1)) != 0)
+    throw got(option, text, fmt::format("{} from 1 to {}", kind, max));
   return value;
 }
 
@@ -162,8 +163,8 @@ void check_input(const RawRunOptions& raw, InputOptions& input) {
                       fmt::format("a divisor of --query-heads {}", input.shape.query_heads));
   }
   if (raw.data_seed) {
-    input.data_seed = parse_integer("--data-seed", *raw.data_seed, 1,
-                                    std::numeric_limits<std::uint64_t>::max());
+    input.data_seed =
+        parse_integer("--data-seed", *raw.data_seed, 1, std::numeric_limits<std::uint64_t>::max());
   }
   if (raw.layers && generated) {
     input.layer_count = parse_u32("--layers", raw.layers, 1, kMaxLayers, 1);

@@ -24,7 +24,8 @@ constexpr const char* kMainExamples = R"(Examples:
 Exit codes: 0 done, 1 a check of the results failed, 2 bad input, 3 fault of the program.
 )";
 
-constexpr const char* kRunExamples = R"(Without an input option the shipped trace runs. A model's shape runs with synthetic data.
+constexpr const char* kRunExamples =
+    R"(Without an input option the shipped trace runs. A model's shape runs with synthetic data.
 
 Examples:
   santasim run --samples 64 --scores bernoulli --bernoulli 4
@@ -80,7 +81,7 @@ CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
        "Of a trace: layer indices with commas (all); else: how many (1)");
 
   const char* unit = "Unit";
-  run->add_option("--config", raw.config, "Hardware: preset or file", true)
+  run->add_option("--config", raw.config, "Hardware: preset or file (edge-lpddr5)")
       ->type_name("F")
       ->group(unit);
   run->add_option("--set", raw.set, "Change a key of the hardware; may be repeated")
@@ -129,7 +130,7 @@ CLI::App* add_describe(CLI::App& app, RawDescribeOptions& raw) {
         "config | less");
   topic("energy", "Every constant of an energy pack: value, range, unit, source",
         "energy --pack horowitz-45nm")
-      ->add_option("--pack", raw.energy_pack, "Preset or file", true)
+      ->add_option("--pack", raw.energy_pack, "Preset or file (horowitz-45nm)")
       ->type_name("F");
   return describe;
 }
@@ -144,11 +145,32 @@ DescribeOptions check_describe(const CLI::App& describe, const RawDescribeOption
   return options;
 }
 
+// The innermost command that was recognised.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> commands = app.get_subcommands();
+  return commands.empty() ? app : innermost(*commands.front());
+}
+
 // "santasim describe stats", as far as commands were recognised.
 std::string command_name(const CLI::App& app) {
-  std::string name = app.get_name();
-  for (const CLI::App* sub : app.get_subcommands()) name += " " + command_name(*sub);
-  return name;
+  const CLI::App* parent = app.get_parent();
+  return (parent == nullptr ? "" : command_name(*parent) + " ") + app.get_name();
+}
+
+// One line for a command line that the parser did not understand.
+InputError syntax_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = innermost(app);
+  const std::string hint = fmt::format("what {} --help lists", command_name(command));
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return input_error(config::escaped(error.what()), "", "", hint);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) names.push_back(option->get_name());
+  for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
+  const std::string nearest = config::nearest_name(unknown.front(), names);
+  return input_error(
+      config::in_quotes(unknown.front()), "",
+      nearest.empty() ? "is not known" : fmt::format("is not known, did you mean {}?", nearest),
+      hint);
 }
 
 }  // namespace
@@ -174,8 +196,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     result.text = program_version() + "\n";
     return result;
   } catch (const CLI::ParseError& error) {
-    throw InputError(
-        fmt::format("{} ({} --help)", config::escaped(error.what()), command_name(*app)));
+    throw syntax_error(*app, error);
   }
   if (run->parsed()) result.run = check_run_options(raw_run);
   if (describe->parsed()) result.describe = check_describe(*describe, raw_describe);

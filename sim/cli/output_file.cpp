@@ -124,8 +124,7 @@ OutputFile::OutputFile(std::string option, const std::string& path)
   if (descriptor_ < 0) signals_.hold();
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     temporary_ = temporary_name(path_, attempt);
-    descriptor_ =
-        ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kNewFileMode);
+    descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kNewFileMode);
     if (descriptor_ < 0 && errno != EEXIST) {
       temporary_.clear();
       fail(errno);

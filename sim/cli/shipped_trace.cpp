@@ -34,8 +34,7 @@ std::string find_shipped_trace() {
     if (fs::exists(path, error)) return path.string();
     searched.push_back(folder.string());
   }
-  throw input_error("the shipped trace", kShippedTrace,
-                    "is not in " + config::joined(searched),
+  throw input_error("the shipped trace", kShippedTrace, "is not in " + config::joined(searched),
                     "--trace, --query with --key and --value, --model or --synthetic");
 }
 

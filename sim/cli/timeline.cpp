@@ -47,6 +47,7 @@ void write_names(EventWriter& out, const sim::UnitReport& unit, std::size_t proc
                         process, thread, quoted(text)));
   };
   name("process_name", 0, sim::to_string(unit.kind) + " unit");
+  name("thread_name", 0, "whole run");
   for (std::size_t block = 0; block < unit.blocks.size(); ++block) {
     name("thread_name", block + 1, unit.blocks[block].block);
     out.add(fmt::format(
@@ -57,6 +58,8 @@ void write_names(EventWriter& out, const sim::UnitReport& unit, std::size_t proc
 
 void write_spans(EventWriter& out, const RunResult& run, const sim::UnitReport& unit,
                  std::size_t process) {
+  out.add(fmt::format(R"({{"name":"run","ph":"X","pid":{},"tid":0,"ts":{},"dur":{}}})", process,
+                      to_us(0), to_us(to_ps(unit.latency_ns))));
   for (const sim::Span& span : unit.spans) {
     const std::int64_t start = to_ps(span.start_ns);
     const JobName& job = run.jobs.at(span.job);

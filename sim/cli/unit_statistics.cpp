@@ -63,33 +63,31 @@ void add_basics(Table& table) {
                    [](const UnitView& v) { return Json(v.report().latency_cycles); }});
   table.push_back({"latency.ns", "ns", "The same at the configured clock.",
                    [](const UnitView& v) { return Json(v.report().latency_ns); }});
-  table.push_back(
-      {"relative_to_dense.latency", "ratio", "Latency over that of the dense int8 unit.",
-       [](const UnitView& v) {
-         return over_dense(v, [](const sim::UnitReport& r) { return r.latency_ns; });
-       }});
-  table.push_back(
-      {"relative_to_dense.energy", "ratio", "Energy (mid) over that of the dense int8 unit.",
-       [](const UnitView& v) {
-         return over_dense(v, [](const sim::UnitReport& r) { return r.energy.total_pj.mid; });
-       }});
-  table.push_back(
-      {"relative_to_dense.traffic", "ratio", "Bytes moved over those of the dense int8 unit.",
-       [](const UnitView& v) {
-         return over_dense(v, [](const sim::UnitReport& r) {
-           return static_cast<double>(r.traffic.total_bytes());
-         });
-       }});
+  table.push_back({"relative_to_dense.latency", "ratio",
+                   "Latency over that of the dense int8 unit.", [](const UnitView& v) {
+                     return over_dense(v, [](const sim::UnitReport& r) { return r.latency_ns; });
+                   }});
+  table.push_back({"relative_to_dense.energy", "ratio",
+                   "Energy (mid) over that of the dense int8 unit.", [](const UnitView& v) {
+                     return over_dense(
+                         v, [](const sim::UnitReport& r) { return r.energy.total_pj.mid; });
+                   }});
+  table.push_back({"relative_to_dense.traffic", "ratio",
+                   "Bytes moved over those of the dense int8 unit.", [](const UnitView& v) {
+                     return over_dense(v, [](const sim::UnitReport& r) {
+                       return static_cast<double>(r.traffic.total_bytes());
+                     });
+                   }});
 }
 
 void add_energy(Table& table) {
   add_range(table, "energy.total_pj", "pJ", "Energy of the unit and its memory over the run",
             [](const UnitView& v, double Range::*end) { return Json(v.energy().total_pj.*end); });
-  add_range(table, "energy.average_power_mw", "mW", "Energy over latency",
-            [](const UnitView& v, double Range::*end) {
-              return Json(v.energy().average_power_mw.*end);
-            });
-  add_range(table, "energy.parts_pj.*", "pJ", "Energy by physical kind (adders, sram, dram_io, ...)",
+  add_range(
+      table, "energy.average_power_mw", "mW", "Energy over latency",
+      [](const UnitView& v, double Range::*end) { return Json(v.energy().average_power_mw.*end); });
+  add_range(table, "energy.parts_pj.*", "pJ",
+            "Energy by physical kind (adders, sram, dram_io, ...)",
             [](const UnitView& v, double Range::*end) {
               return by_name(energy::kPartNames, v.energy().parts_pj, end);
             });
@@ -124,15 +122,16 @@ void add_energy_windows(Table& table) {
                    "Duration of each slice of the run, from time 0 on, without gaps.",
                    [](const UnitView& v) {
                      Json list = Json::array();
-                     for (const auto& window : v.energy().windows) list.push_back(window.duration_ns);
+                     for (const auto& window : v.energy().windows)
+                       list.push_back(window.duration_ns);
                      return list;
                    }});
-  table.push_back({"energy.windows.power_mw", "mW", "Mean power (mid) in each slice.",
-                   [](const UnitView& v) {
-                     Json list = Json::array();
-                     for (const auto& window : v.energy().windows) list.push_back(window.power_mw);
-                     return list;
-                   }});
+  table.push_back(
+      {"energy.windows.power_mw", "mW", "Mean power (mid) in each slice.", [](const UnitView& v) {
+         Json list = Json::array();
+         for (const auto& window : v.energy().windows) list.push_back(window.power_mw);
+         return list;
+       }});
 }
 
 // One field of every energy line.
@@ -308,9 +307,10 @@ void add_results(Table& table) {
                    [](const UnitView& v) { return Json(v.accuracy().worst_layer); }});
   table.push_back({"accuracy.worst_head", "", "Index of that query head in its layer.",
                    [](const UnitView& v) { return Json(v.accuracy().worst_query_head); }});
-  table.push_back({"accuracy.log_sum_exp_error", "nats",
-                   "Largest absolute error of a query head's log-sum-exp; null for fp16.",
-                   [](const UnitView& v) { return optional_number(v.accuracy().log_sum_exp_error); }});
+  table.push_back(
+      {"accuracy.log_sum_exp_error", "nats",
+       "Largest absolute error of a query head's log-sum-exp; null for fp16.",
+       [](const UnitView& v) { return optional_number(v.accuracy().log_sum_exp_error); }});
   table.push_back({"accuracy.missing_reason", "", "Why the error is null; null where it is not.",
                    [](const UnitView& v) {
                      const std::string& reason = v.accuracy().missing_reason;

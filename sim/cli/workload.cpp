@@ -38,11 +38,10 @@ attention::KvHead make_cache(const Group& group, std::uint32_t tile_keys) {
   }
   const IntegerCache& integers = *group.layer.integers;
   const std::size_t scales = static_cast<std::size_t>(group.kv_head) * shape.head_dimension;
-  return attention::adopt_kv_head(integers.key.data() + group.cache_offset(),
-                                  integers.value.data() + group.cache_offset(),
-                                  integers.key_scale.data() + scales,
-                                  integers.value_scale.data() + scales, shape.context,
-                                  shape.head_dimension, tile_keys);
+  return attention::adopt_kv_head(
+      integers.key.data() + group.cache_offset(), integers.value.data() + group.cache_offset(),
+      integers.key_scale.data() + scales, integers.value_scale.data() + scales, shape.context,
+      shape.head_dimension, tile_keys);
 }
 
 sim::Job make_job(const Group& group, const attention::KvHead& cache, const RunOptions& options) {
@@ -63,9 +62,8 @@ sim::Job make_job(const Group& group, const attention::KvHead& cache, const RunO
   job.request.query = operands(options.decode.scores);
   job.request.score_stream = stream(group.kv_head, StreamPurpose::kScores);
   for (std::uint32_t g = 0; g < shape.group(); ++g) {
-    job.request.value_streams.push_back(
-        stream(static_cast<std::uint64_t>(group.kv_head) * shape.group() + g,
-               StreamPurpose::kValues));
+    job.request.value_streams.push_back(stream(
+        static_cast<std::uint64_t>(group.kv_head) * shape.group() + g, StreamPurpose::kValues));
   }
   job.exact_query = operands(attention::ScoreScheme::kExact);
   return job;

@@ -1,0 +1,122 @@
+#include "run_command.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "input.hpp"
+#include "json_report.hpp"
+#include "output_file.hpp"
+#include "progress.hpp"
+#include "results.hpp"
+#include "santa/config/preset.hpp"
+#include "santa/energy/pack.hpp"
+#include "sha256.hpp"
+#include "table.hpp"
+#include "timeline.hpp"
+#include "workload.hpp"
+
+namespace santa::cli {
+namespace {
+
+constexpr const char* kStandardOutput = "-";
+
+// The unit asked for comes first; no unit twice.
+std::vector<sim::UnitRequest> choose_units(const RunOptions& options) {
+  using attention::ValueScheme;
+  attention::DecodeOptions dense;
+  dense.values = ValueScheme::kDense;
+  attention::DecodeOptions topk;
+  topk.values = ValueScheme::kTopK;
+  topk.samples = options.top_k;
+  const sim::UnitRequest baselines[] = {{sim::UnitKind::kDenseInt8, dense},
+                                        {sim::UnitKind::kDenseFp16, dense},
+                                        {sim::UnitKind::kTopK, topk}};
+  sim::UnitRequest main{sim::UnitKind::kSampled, options.decode};
+  if (options.decode.values == ValueScheme::kDense) main = baselines[0];
+  if (options.decode.values == ValueScheme::kTopK) main = baselines[2];
+  std::vector<sim::UnitRequest> units = {main};
+  for (const sim::UnitRequest& baseline : baselines) {
+    if (options.baselines && baseline.kind != main.kind) units.push_back(baseline);
+  }
+  return units;
+}
+
+// Everything that can be wrong with the output paths, before any work.
+void check_outputs(const RunOptions& options, const std::string& config_file) {
+  std::vector<NamedPath> inputs = input_files(options.input);
+  inputs.push_back({"--config", config_file});
+  std::vector<NamedPath> outputs;
+  if (!options.json.empty() && options.json != kStandardOutput) {
+    outputs.push_back({"--json", options.json});
+  }
+  if (!options.timeline.empty()) outputs.push_back({"--timeline", options.timeline});
+  require_distinct(inputs, outputs);
+  for (const NamedPath& output : outputs) OutputFile::check(output.option, output.path);
+}
+
+RunResult simulate(const RunOptions& options, const std::string& config_file) {
+  RunResult result;
+  result.options = options;
+  result.hardware = config::load_hardware(config_file, options.overrides);
+  const std::string pack_file = config::find_config("energy", result.hardware.energy_pack);
+  const auto pack = energy::EnergyPack::load(pack_file);
+  result.energy_pack_sha256 = sha256_of_file(pack_file);
+
+  Input input = open_input(options.input);
+  result.input = input.summary;
+  Progress progress;
+  sim::SimulationRequest request;
+  request.units = choose_units(options);
+  bool with_fp16 = false;
+  for (const sim::UnitRequest& unit : request.units) {
+    with_fp16 = with_fp16 || unit.kind == sim::UnitKind::kDenseFp16;
+  }
+  const Workload workload =
+      prepare_workload(input, options, static_cast<std::uint32_t>(result.hardware.unit.tile_keys),
+                       with_fp16, [&](double fraction) { progress.show("preparing", fraction); });
+  input.layers.clear();  // the tensors are not needed any more
+
+  request.hardware = &result.hardware;
+  request.energy_pack = &pack;
+  request.jobs = workload.jobs;
+  request.record_spans = !options.timeline.empty();
+  request.progress = [&](double fraction) { progress.show("simulating", fraction); };
+  result.units = sim::simulate(request);
+
+  result.reference_to_model = workload.reference_to_model;
+  for (const sim::Job& job : workload.jobs) result.jobs.push_back({job.layer, job.kv_head});
+  for (const sim::UnitReport& unit : result.units) {
+    energy::check_report(unit.energy);
+    result.accuracy.push_back(measure_accuracy(unit, workload));
+  }
+  return result;
+}
+
+}  // namespace
+
+void run(const RunOptions& options) {
+  const std::string config_file = config::find_config("hardware", options.config);
+  check_outputs(options, config_file);
+  const RunResult result = simulate(options, config_file);
+  std::string screen = options.tsv ? make_tsv(result) : make_table(result);
+  if (!options.json.empty()) {
+    std::string report = to_text(make_report(result));
+    if (options.json == kStandardOutput) {
+      screen = std::move(report);
+    } else {
+      OutputFile file("--json", options.json);
+      file.write(report);
+      file.commit();
+    }
+  }
+  if (!options.timeline.empty()) {
+    OutputFile file("--timeline", options.timeline);
+    write_timeline(result, file);
+    file.commit();
+  }
+  write_standard_output(screen);
+}
+
+}  // namespace santa::cli
