@@ -66,9 +66,9 @@ std::vector<std::byte> InputFile::read(std::uint64_t offset, std::uint64_t bytes
   std::vector<std::byte> data = allocate(place_, key, bytes);
   std::uint64_t done = 0;
   while (done < bytes) {
-    const ssize_t count = ::pread(descriptor_, data.data() + done,
-                                  std::min(bytes - done, kMaxReadBytes),
-                                  static_cast<off_t>(offset + done));
+    const ssize_t count =
+        ::pread(descriptor_, data.data() + done, std::min(bytes - done, kMaxReadBytes),
+                static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       throw input_error(place_, key, std::string("cannot be read: ") + std::strerror(errno),

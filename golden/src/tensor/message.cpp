@@ -31,13 +31,13 @@ std::string shown(std::string_view text) {
   return result;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   const bool cut = text.size() > kQuotedCharacters;
   return '"' + shown(text.substr(0, kQuotedCharacters)) + (cut ? "...\"" : "\"");
 }
 
 std::string tensor_key(std::string_view name) {
-  return "tensor " + quoted(name);
+  return "tensor " + in_quotes(name);
 }
 
 }  // namespace santa::tensor

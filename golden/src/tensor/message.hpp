@@ -12,7 +12,7 @@ std::string shown(std::string_view text);
 
 // `text` as shown() gives it, between double quotes, cut after 60 characters with "..." behind.
 // Meant for names and values that a file states.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // "tensor \"layers.0.key\""
 std::string tensor_key(std::string_view name);

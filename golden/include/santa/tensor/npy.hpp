@@ -1,4 +1,4 @@
-// Arrays in NumPy's .npy format, versions 1.0, 2.0 and 3.0.
+// Arrays of NumPy's .npy format.
 #pragma once
 
 #include <string>
@@ -7,12 +7,11 @@
 
 namespace santa::tensor {
 
-inline constexpr std::size_t kMaxNpyHeaderBytes = 65536;
-inline constexpr const char* kReadableNpyTypes = "'<f4', '>f4', '<f2', '>f2', '|i1'";
-
-// Reads the array of a .npy file, row-major whatever order and byte order the file states; no check
-// of the values. The header must be a plain dictionary of descr, fortran_order and shape, and the
-// file must end where the array does. Throws InputError, one line, as SafetensorsFile does.
+// Reads one array: format 1.0, 2.0 or 3.0, elements '<f4', '<f2' or '|i1', row-major or
+// column-major (the tensor is row-major always). Its name is "". Throws InputError of one line that
+// names the file, what was found and what is allowed: anything but a regular file, another format
+// or element type, a header that is not exactly descr, fortran_order and shape, and a size of the
+// file that is not the size the header demands, which is compared before memory is taken.
 Tensor read_npy(const std::string& path);
 
 }  // namespace santa::tensor

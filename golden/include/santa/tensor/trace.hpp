@@ -22,7 +22,7 @@ struct TraceLayerInfo {
   std::uint32_t context = 0;         // keys of this layer; fewer than the trace's under a window
   std::uint32_t first_position = 0;  // position of the first key, in tokens
   std::optional<std::uint32_t> sliding_window;  // tokens, the current one included
-  std::optional<double> logit_softcap;  // the model's; not applied to anything in the file
+  std::optional<double> logit_softcap;          // the model's; not applied to anything in the file
   DType key_dtype = DType::kF32;
   DType value_dtype = DType::kF32;
   bool has_output = false;
@@ -48,9 +48,9 @@ struct TraceInfo {
   std::uint32_t query_heads = 0;  // group() * kv_heads
   std::uint32_t kv_heads = 0;
   std::uint32_t head_dimension = 0;
-  std::uint32_t context_length = 0;   // tokens, the current one included; may be 0
-  std::uint32_t decode_position = 0;  // of the current token; 0 without context
-  double softmax_scale = 0.0;         // factor of q.k before the softmax, finite, > 0
+  std::uint32_t context_length = 0;    // tokens, the current one included; may be 0
+  std::uint32_t decode_position = 0;   // of the current token; 0 without context
+  double softmax_scale = 0.0;          // factor of q.k before the softmax, finite, > 0
   std::vector<TraceLayerInfo> layers;  // rising index
 
   // Query heads that share a KV head: query head h uses KV head h / group().
@@ -60,9 +60,9 @@ struct TraceInfo {
 // The tensors of one layer. All values are finite.
 struct TraceLayer {
   TraceLayerInfo info;
-  std::vector<float> query;  // [query_heads][head_dimension]
-  Tensor key;                // [kv_heads, context, head_dimension], in the stored type
-  Tensor value;              // the same shape
+  std::vector<float> query;        // [query_heads][head_dimension]
+  Tensor key;                      // [kv_heads, context, head_dimension], in the stored type
+  Tensor value;                    // the same shape
   std::vector<float> output;       // [query_heads][head_dimension], the model's own; may be empty
   std::vector<float> key_scale;    // [kv_heads][head_dimension] if key is I8, else empty
   std::vector<float> value_scale;  // the same for value; powers of two
@@ -113,8 +113,8 @@ Trace load_trace(const std::string& path);
 Trace load_trace(const std::string& path, const std::vector<std::uint32_t>& layers);
 
 // One layer, number 0, from three .npy files: query [query_heads, head_dimension], key and value
-// [kv_heads, context, head_dimension]. An array of |i1 holds the integers that it states: its scales
-// are 1. Without a softmax scale it is head_dimension^-0.5. Throws InputError.
+// [kv_heads, context, head_dimension]. An array of |i1 holds the integers that it states: its
+// scales are 1. Without a softmax scale it is head_dimension^-0.5. Throws InputError.
 Trace load_npy_trace(const std::string& query_path, const std::string& key_path,
                      const std::string& value_path,
                      std::optional<double> softmax_scale = std::nullopt);
