@@ -146,7 +146,7 @@ void check_unit(const Node& root, const UnitConfig& unit) {
   require_at_most(section, "normalizer_lanes", unit.normalizer_lanes, dimension,
                   unit.max_head_dimension);
   // Two halves, two bytes a weight: below one tile of every head nothing could be kept on chip.
-  const std::int64_t smallest_bytes = 2 * 2 * unit.group_heads * unit.tile_keys;
+  const std::int64_t smallest_bytes = 4 * unit.group_heads * unit.tile_keys;
   const std::int64_t smallest_kib = (smallest_bytes + 1023) / 1024;
   if (unit.stash_kib < smallest_kib) {
     throw section.error("stash_kib", fmt::format("got {}", unit.stash_kib),

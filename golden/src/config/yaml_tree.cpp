@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "santa/config/message_text.hpp"
-#include "santa/config/yaml_reader.hpp"
+#include "santa/config/yaml_limits.hpp"
+#include "santa/error.hpp"
 
 namespace santa::config {
 namespace {

@@ -24,13 +24,10 @@
 #include <utility>
 #include <vector>
 
+#include "santa/config/yaml_limits.hpp"
 #include "santa/error.hpp"
 
 namespace santa::config {
-
-constexpr std::size_t kMaxYamlBytes = 1000000;
-constexpr int kMaxYamlDepth = 32;
-constexpr std::size_t kMaxKeyLength = 64;
 
 // One change from the command line: dotted key and value, as in `--set unit.tile_keys=64`.
 struct Override {
