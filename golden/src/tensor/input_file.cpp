@@ -7,52 +7,46 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <new>
+#include <stdexcept>
+#include <system_error>
 
-#include "santa/config/message_text.hpp"
+#include "message.hpp"
 #include "santa/error.hpp"
 
 namespace santa::tensor {
 namespace {
 
-// Linux moves at most about 2 GB a call.
-constexpr std::uint64_t kMaxReadBytes = 1U << 30;
-
-std::uint64_t memory_bytes() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+InputError system_failure(const std::string& path, const std::string& action, int number) {
+  return input_error(shown(path), "",
+                     "cannot " + action + ": " + std::generic_category().message(number), "");
 }
 
-std::vector<std::byte> allocate(const std::string& place, const std::string& key,
-                                std::uint64_t bytes) {
-  // A sparse file can be larger than memory, and the system grants more than there is.
-  if (bytes <= memory_bytes()) {
-    try {
-      return std::vector<std::byte>(bytes);
-    } catch (const std::bad_alloc&) {
-      throw input_error(place, key, fmt::format("needs {} bytes", bytes),
-                        "what fits into the memory that is free");
-    }
-  }
-  throw input_error(place, key, fmt::format("needs {} bytes", bytes),
-                    fmt::format("at most {}, this machine's memory", memory_bytes()));
+const char* kind_name(mode_t mode) {
+  if (S_ISDIR(mode)) return "is a folder";
+  if (S_ISFIFO(mode)) return "is a FIFO";
+  return "is a device";
 }
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path, const std::string& expected)
-    : place_(config::escaped(path)) {
-  // Without O_NONBLOCK, opening a pipe would wait for a writer.
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor_ < 0) {
-    throw input_error(place_, "", std::string("cannot be opened: ") + std::strerror(errno),
-                      expected);
+InputFile::InputFile(const std::string& path) : path_(path) {
+  // A name with a zero byte would be opened up to that byte: another file.
+  if (path.find('\0') != std::string::npos) {
+    throw input_error(shown(path), "", "the name holds a zero byte", "the name of a file");
   }
+  // O_NONBLOCK: opening a FIFO would wait for its writer.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor_ < 0) throw system_failure(path, "open", errno);
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::fstat(descriptor_, &status) != 0) {
+    const int number = errno;
     ::close(descriptor_);
-    throw input_error(place_, "", "is a folder, a pipe or a device", expected);
+    throw system_failure(path, "examine", number);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw input_error(shown(path), "", kind_name(status.st_mode), "a regular file");
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -61,26 +55,34 @@ InputFile::~InputFile() {
   ::close(descriptor_);
 }
 
-std::vector<std::byte> InputFile::read(std::uint64_t offset, std::uint64_t bytes,
-                                       const std::string& key) const {
-  std::vector<std::byte> data = allocate(place_, key, bytes);
-  std::uint64_t done = 0;
-  while (done < bytes) {
-    const ssize_t count =
-        ::pread(descriptor_, data.data() + done, std::min(bytes - done, kMaxReadBytes),
-                static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      throw input_error(place_, key, std::string("cannot be read: ") + std::strerror(errno),
-                        "a readable file");
+void InputFile::read(std::uint64_t offset, void* to, std::uint64_t count) const {
+  auto* next = static_cast<char*>(to);
+  while (count > 0) {
+    constexpr std::uint64_t kChunk = 1U << 30;  // Linux reads less than 2^31 bytes in one call
+    const ssize_t got =
+        ::pread(descriptor_, next, std::min(count, kChunk), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_failure(path_, "read", errno);
+    if (got == 0) {
+      throw input_error(shown(path_), "", fmt::format("ends at byte {} while it is read", offset),
+                        fmt::format("{} bytes as when it was opened", size_));
     }
-    if (count == 0) {
-      throw input_error(place_, key, fmt::format("the file ends at byte {}", offset + done),
-                        fmt::format("a file that keeps its {} bytes while it is read", size_));
-    }
-    done += static_cast<std::uint64_t>(count);
+    const auto advanced = static_cast<std::uint64_t>(got);
+    next += advanced;
+    offset += advanced;
+    count -= advanced;
   }
-  return data;
+}
+
+std::vector<std::uint8_t> allocate(const std::string& path, const std::string& name,
+                                   std::uint64_t size) {
+  try {
+    return std::vector<std::uint8_t>(size);
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  throw input_error(shown(path), tensor_key(name), fmt::format("{} bytes", size),
+                    "what the memory of this machine holds");
 }
 
 }  // namespace santa::tensor

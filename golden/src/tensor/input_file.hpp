@@ -1,7 +1,6 @@
-// A regular file that is read at given places.
+// A regular file open for reading at any position.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,27 +9,28 @@ namespace santa::tensor {
 
 class InputFile {
  public:
-  // Opens `path`; `expected` is what messages say it should be, for example "a .npy file". Throws
-  // InputError if it cannot be read or is not a regular file.
-  InputFile(const std::string& path, const std::string& expected);
+  // Throws InputError if `path` cannot be opened or is not a regular file (a folder, a FIFO, a
+  // device). Never waits, not even for the writer of a FIFO.
+  explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  // The path as messages show it.
-  const std::string& place() const { return place_; }
-  // Bytes when it was opened.
+  // Bytes, when it was opened.
   std::uint64_t size() const { return size_; }
 
-  // Reads bytes that were in the file when it was opened; `key` names them in messages. Throws
-  // InputError if they are gone, cannot be read, or are more than the machine's memory.
-  std::vector<std::byte> read(std::uint64_t offset, std::uint64_t bytes,
-                              const std::string& key) const;
+  // Reads exactly `count` bytes from `offset` on. Throws InputError if they are not there.
+  void read(std::uint64_t offset, void* to, std::uint64_t count) const;
 
  private:
-  std::string place_;
+  std::string path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };
+
+// `size` bytes for the tensor `name` of the file `path`. Throws InputError if the machine has less
+// memory: a sparse file can be as large as it states and still be no tensor to hold.
+std::vector<std::uint8_t> allocate(const std::string& path, const std::string& name,
+                                   std::uint64_t size);
 
 }  // namespace santa::tensor

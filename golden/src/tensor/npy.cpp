@@ -190,6 +190,10 @@ std::string header_text(const std::string& path, const InputFile& file, std::uin
   }
   const std::uint64_t length_bytes = major == 1 ? 2 : 4;
   data_start = prefix.size() + length_bytes;
+  if (file.size() < data_start) {
+    throw input_error(shown(path), "", fmt::format("{} bytes", file.size()),
+                      fmt::format("{} or more", data_start));
+  }
   std::uint32_t length = 0;
   file.read(prefix.size(), &length, length_bytes);
   const std::uint64_t limit = std::min(kMaxNpyHeader, file.size() - data_start);

@@ -7,311 +7,270 @@
 #include <optional>
 #include <utility>
 
-#include "message_place.hpp"
+#include "message.hpp"
+#include "santa/error.hpp"
 
 namespace santa::tensor {
 namespace {
 
-using Json = nlohmann::json;
-using Entry = SafetensorsFile::Entry;
+constexpr std::string_view kMetadataKey = "__metadata__";
 
-constexpr const char* kMetadataName = "__metadata__";
-constexpr const char* kHeaderKey = "header";
-constexpr const char* kWhole = "a whole number from 0 to 2^64-1";
-
-// Every element type of the format, in bits.
-const std::map<std::string, unsigned>& bits_of_types() {
-  static const std::map<std::string, unsigned> bits = {
-      {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"BOOL", 8},    {"U8", 8},
-      {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"I16", 16},
-      {"U16", 16}, {"F16", 16},    {"BF16", 16},   {"I32", 32},    {"U32", 32},
-      {"F32", 32}, {"F64", 64},    {"I64", 64},    {"U64", 64},    {"C64", 64}};
-  return bits;
+std::optional<DType> dtype_named(std::string_view name) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI8}) {
+    if (dtype_name(dtype) == name) return dtype;
+  }
+  return std::nullopt;
 }
 
-// Takes the parser's events. Only the one structure that the format allows is followed, so nothing
-// is nested deeper than three levels and nothing is kept that is not needed.
-class Handler {
+// Receives the JSON piece by piece. What may come next is known at every point, so nothing is
+// stored that the header does not need, and nesting beyond the three levels of a header is refused
+// where it starts.
+class HeaderBuilder {
  public:
-  Handler(std::string place, SafetensorsHeader& header)
-      : place_(std::move(place)), header_(header) {}
+  HeaderBuilder(const std::string& path, SafetensorsHeader& header)
+      : path_(path), header_(header) {}
 
-  bool null() { return refuse("got null"); }
-  bool boolean(bool value) { return refuse(value ? "got true" : "got false"); }
-  bool number_integer(std::int64_t value) {
-    // Only negative numbers come here, and "-0".
-    return refuse(value == 0 ? "got -0" : fmt::format("got {}", value));
-  }
-  bool number_float(double, const std::string& text) { return refuse(got_number(text)); }
-  bool binary(Json::binary_t&) { return refuse("got bytes"); }
+  bool null() { return unexpected("null"); }
+  bool boolean(bool value) { return unexpected(value ? "true" : "false"); }
+  bool number_integer(std::int64_t value) { return unexpected(std::to_string(value)); }
+  bool number_float(double, const std::string& digits) { return unexpected(cut(digits)); }
+  bool binary(std::vector<std::uint8_t>&) { return unexpected("binary data"); }
 
   bool number_unsigned(std::uint64_t value) {
-    if (state_ == State::kShape) {
-      if (entry_.shape.size() == kMaxDimensions) {
-        refuse_with(key(), fmt::format("got more than {} axes", kMaxDimensions),
-                    fmt::format("up to {} axes", kMaxDimensions));
-      }
-      entry_.shape.push_back(value);
-      return true;
+    if (place_ != Place::kShape && place_ != Place::kOffsets) {
+      return unexpected(std::to_string(value));
     }
-    if (state_ == State::kOffsets && offsets_ < 2) {
-      (offsets_ == 0 ? entry_.begin : entry_.end) = value;
-      ++offsets_;
-      return true;
+    const bool is_shape = place_ == Place::kShape;
+    if (numbers_.size() == (is_shape ? kMaxAxes : 2)) {
+      fail(is_shape ? fmt::format("more than {} axes", kMaxAxes) : "more than two integers");
     }
-    if (state_ == State::kOffsets) {
-      refuse_with(key(), "got more than two numbers", "begin and end");
-    }
-    return refuse(fmt::format("got {}", value));
-  }
-
-  bool string(std::string& value) {
-    if (state_ == State::kMetadata) {
-      header_.metadata[name_] = std::move(value);
-      return true;
-    }
-    if (state_ == State::kEntry && field_ == kDtype) {
-      entry_.dtype = std::move(value);
-      return true;
-    }
-    return refuse(got(value));
-  }
-
-  bool start_object(std::size_t) {
-    if (state_ == State::kStart) {
-      state_ = State::kTensors;
-    } else if (state_ == State::kTensors && name_ == kMetadataName) {
-      state_ = State::kMetadata;
-    } else if (state_ == State::kTensors) {
-      state_ = State::kEntry;
-      entry_ = {};
-      fields_seen_ = 0;
-      offsets_ = 0;
-    } else {
-      return refuse("got an object");
-    }
+    numbers_.push_back(value);
     return true;
   }
 
-  bool key(std::string& name) {
-    if (state_ == State::kEntry) {
-      start_field(name);
+  bool string(const std::string& value) {
+    if (place_ == Place::kMetadata) {
+      header_.metadata.emplace(key_, value);
       return true;
     }
-    const bool repeated = state_ == State::kMetadata ? header_.metadata.count(name) != 0
-                          : name == kMetadataName    ? metadata_seen_
-                                                     : header_.entries.count(name) != 0;
-    if (repeated) {
-      refuse_with(state_ == State::kMetadata ? kMetadataName : kHeaderKey,
-                  "the key " + config::in_quotes(name) + " is there twice", "each key once");
+    if (place_ != Place::kEntry || key_ != "dtype") return unexpected(in_quotes(value));
+    dtype_ = dtype_named(value);
+    if (!dtype_) fail(in_quotes(value));
+    return true;
+  }
+
+  bool start_object(std::size_t) {
+    switch (place_) {
+      case Place::kStart:
+        place_ = Place::kRoot;
+        return true;
+      case Place::kRoot:
+        place_ = name_ == kMetadataKey ? Place::kMetadata : Place::kEntry;
+        dtype_.reset();
+        shape_.reset();
+        offsets_.reset();
+        return true;
+      default:
+        return unexpected("an object");
     }
-    if (state_ == State::kTensors) {
-      tensor_ = name;
-      metadata_seen_ = metadata_seen_ || name == kMetadataName;
+  }
+
+  bool key(const std::string& key) {
+    if (place_ == Place::kRoot) {
+      const bool is_metadata = key == kMetadataKey;
+      if (is_metadata ? has_metadata_ : header_.tensors.count(key) != 0) {
+        throw input_error(shown(path_), is_metadata ? key : tensor_key(key), "is there twice",
+                          "once");
+      }
+      if (is_metadata) has_metadata_ = true;
+      name_ = key;
+      key_.clear();
+      return true;
     }
-    name_ = std::move(name);
+    key_ = key;
+    bool twice = false;
+    if (place_ == Place::kMetadata) {
+      twice = header_.metadata.count(key) != 0;
+    } else if (key == "dtype") {
+      twice = dtype_.has_value();
+    } else if (key == "shape") {
+      twice = shape_.has_value();
+    } else if (key == "data_offsets") {
+      twice = offsets_.has_value();
+    } else {
+      throw input_error(shown(path_), tensor_key(name_), "unknown key " + in_quotes(key),
+                        "dtype, shape, data_offsets");
+    }
+    if (twice) throw input_error(shown(path_), where(), "is there twice", "once");
     return true;
   }
 
   bool end_object() {
-    if (state_ == State::kEntry) {
-      finish_entry();
-      state_ = State::kTensors;
-    } else if (state_ == State::kMetadata) {
-      state_ = State::kTensors;
-    }
+    if (place_ == Place::kEntry) finish_entry();
+    place_ = place_ == Place::kRoot ? Place::kEnd : Place::kRoot;
+    key_.clear();
     return true;
   }
 
   bool start_array(std::size_t) {
-    if (state_ != State::kEntry || field_ == kDtype) return refuse("got a list");
-    state_ = field_ == kShape ? State::kShape : State::kOffsets;
+    if (place_ != Place::kEntry || (key_ != "shape" && key_ != "data_offsets")) {
+      return unexpected("a list");
+    }
+    place_ = key_ == "shape" ? Place::kShape : Place::kOffsets;
+    numbers_.clear();
     return true;
   }
 
   bool end_array() {
-    if (state_ == State::kOffsets && offsets_ != 2) {
-      refuse_with(key(), offsets_ == 0 ? "got an empty list" : "got one number", "begin and end");
+    if (place_ == Place::kOffsets && numbers_.size() != 2) {
+      fail(fmt::format("{} integers", numbers_.size()));
     }
-    state_ = State::kEntry;
+    (place_ == Place::kShape ? shape_ : offsets_) = numbers_;
+    place_ = Place::kEntry;
     return true;
   }
 
-  bool parse_error(std::size_t position, const std::string& token, const Json::exception&) {
-    throw input_error(
-        place_, kHeaderKey,
-        fmt::format("not JSON at byte {} of the header, {}", position, config::in_quotes(token)),
-        "a JSON object");
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) {
+    throw input_error(shown(path_), "header",
+                      fmt::format("is not JSON from its byte {} on", position), "a JSON object");
   }
 
  private:
-  enum class State { kStart, kTensors, kMetadata, kEntry, kShape, kOffsets };
-  enum Field : unsigned { kDtype, kShape, kOffsets };
-  static constexpr const char* kFieldNames[] = {"dtype", "shape", "data_offsets"};
+  enum class Place { kStart, kRoot, kMetadata, kEntry, kShape, kOffsets, kEnd };
 
-  static std::string got_number(const std::string& text) {
-    // A long number is cut as a name is, but is no text.
-    const std::string quoted = got(text);
-    return quoted.size() == text.size() + 6 ? "got " + text : quoted;
+  static std::string cut(const std::string& digits) {
+    constexpr std::size_t kShown = 40;
+    return digits.size() > kShown ? digits.substr(0, kShown) + "..." : digits;
   }
 
-  void start_field(const std::string& name) {
-    for (const Field field : {kDtype, kShape, kOffsets}) {
-      if (name != kFieldNames[field]) continue;
-      if ((fields_seen_ >> field & 1U) != 0) {
-        refuse_with(tensor_key(tensor_), "the key " + config::in_quotes(name) + " is there twice",
-                    "each key once");
-      }
-      fields_seen_ |= 1U << field;
-      field_ = field;
-      return;
-    }
-    refuse_with(tensor_key(tensor_), "unknown key " + config::in_quotes(name),
-                "dtype, shape and data_offsets");
-  }
-
-  void finish_entry() {
-    for (const Field field : {kDtype, kShape, kOffsets}) {
-      if ((fields_seen_ >> field & 1U) != 0) continue;
-      refuse_with(tensor_key(tensor_), std::string(kFieldNames[field]) + " is missing",
-                  "dtype, shape and data_offsets");
-    }
-    header_.entries.emplace(tensor_, std::move(entry_));
-  }
-
-  // What the next value belongs to.
-  std::string key() const {
-    switch (state_) {
-      case State::kStart:
-        return kHeaderKey;
-      case State::kTensors:
-        return name_ == kMetadataName ? kMetadataName : tensor_key(name_);
-      case State::kMetadata:
-        return std::string(kMetadataName) + ": " + config::in_quotes(name_);
-      default:
-        return tensor_key(tensor_) + ": " + kFieldNames[field_];
-    }
+  // The key that a message is about.
+  std::string where() const {
+    if (place_ == Place::kStart || place_ == Place::kEnd) return "header";
+    if (place_ == Place::kMetadata) return "__metadata__: " + in_quotes(key_);
+    if (name_ == kMetadataKey) return name_;
+    return tensor_key(name_) + (key_.empty() ? "" : ": " + key_);
   }
 
   std::string allowed() const {
-    switch (state_) {
-      case State::kStart:
-        return "a JSON object";
-      case State::kTensors:
-        return name_ == kMetadataName ? "an object of strings"
-                                      : "an object of dtype, shape and data_offsets";
-      case State::kMetadata:
+    switch (place_) {
+      case Place::kMetadata:
         return "a string";
-      case State::kEntry:
-        return field_ == kDtype ? "a string" : "a list of whole numbers";
+      case Place::kEntry:
+        if (key_ == "dtype") return "F32, F16, BF16, I8";
+        return key_ == "shape" ? "a list of integers from 0" : "two integers from 0";
+      case Place::kShape:
+        return fmt::format("up to {} integers from 0 to 2^64 - 1", kMaxAxes);
+      case Place::kOffsets:
+        return "two integers from 0 to 2^64 - 1";
       default:
-        return kWhole;
+        return name_ == kMetadataKey ? "an object of strings" : "an object";
     }
   }
 
-  [[noreturn]] void refuse_with(const std::string& at, const std::string& found,
-                                const std::string& what_is_allowed) const {
-    throw input_error(place_, at, found, what_is_allowed);
+  [[noreturn]] void fail(const std::string& found) const {
+    throw input_error(shown(path_), where(), "got " + found, allowed());
   }
-  // The type is what the parser wants back.
-  bool refuse(const std::string& found) const { refuse_with(key(), found, allowed()); }
 
-  std::string place_;
+  // Returns a bool, like the callbacks that end with it.
+  [[noreturn]] bool unexpected(const std::string& found) const { fail(found); }
+
+  void finish_entry() {
+    for (const auto& [name, present] :
+         {std::pair{"dtype", dtype_.has_value()}, std::pair{"shape", shape_.has_value()},
+          std::pair{"data_offsets", offsets_.has_value()}}) {
+      if (!present) {
+        throw input_error(shown(path_), tensor_key(name_), std::string(name) + " is missing",
+                          "dtype, shape, data_offsets");
+      }
+    }
+    header_.tensors.emplace(name_, TensorInfo{*dtype_, *shape_, (*offsets_)[0], (*offsets_)[1]});
+  }
+
+  const std::string& path_;
   SafetensorsHeader& header_;
-  State state_ = State::kStart;
-  std::string name_;    // last key of the root or the metadata
-  std::string tensor_;  // last key of the root
-  bool metadata_seen_ = false;
-  Entry entry_;
-  Field field_ = kDtype;
-  unsigned fields_seen_ = 0;  // one bit each
-  unsigned offsets_ = 0;
+  Place place_ = Place::kStart;
+  std::string name_;  // of the tensor, or __metadata__
+  std::string key_;   // inside it; empty at its start
+  bool has_metadata_ = false;
+  std::vector<std::uint64_t> numbers_;
+  std::optional<DType> dtype_;
+  std::optional<std::vector<std::uint64_t>> shape_;
+  std::optional<std::vector<std::uint64_t>> offsets_;
 };
 
-std::string offsets_text(const Entry& entry) {
-  return fmt::format("got [{}, {}]", entry.begin, entry.end);
-}
-
-// Bytes of the data, where the type's size is known.
-std::optional<std::uint64_t> data_size(const std::string& place, const std::string& name,
-                                       const Entry& entry) {
-  const std::string key = tensor_key(name) + ": shape";
-  const std::optional<std::uint64_t> count = element_count(entry.shape);
-  const auto type = bits_of_types().find(entry.dtype);
-  const unsigned bits = type == bits_of_types().end() ? 0 : type->second;
-  std::uint64_t total_bits = 0;
-  if (!count || __builtin_mul_overflow(*count, bits, &total_bits)) {
-    throw input_error(place, key, "got " + shape_text(entry.shape), "less than 2^64 bits in all");
+void check_size(const std::string& path, const std::string& name, const TensorInfo& info,
+                std::uint64_t data_size) {
+  const std::string key = tensor_key(name);
+  const std::string shape = shape_text(info.shape);
+  std::uint64_t size = element_size(info.dtype);
+  bool overflow = false;
+  for (const std::uint64_t extent : info.shape) {
+    overflow = overflow || __builtin_mul_overflow(size, extent, &size);
   }
-  if (bits == 0) return std::nullopt;
-  if (total_bits % 8 != 0) {
-    throw input_error(
-        place, key,
-        fmt::format("got {}, {} bits of {}", shape_text(entry.shape), total_bits, entry.dtype),
-        "whole bytes");
+  if (overflow) {
+    throw input_error(shown(path), key + ": shape", "got " + shape, "a size below 2^64 bytes");
   }
-  return total_bits / 8;
-}
-
-void check_entry(const std::string& place, const std::string& name, const Entry& entry,
-                 std::uint64_t data_bytes) {
-  const std::string key = tensor_key(name) + ": data_offsets";
-  if (entry.begin > entry.end || entry.end > data_bytes) {
-    throw input_error(
-        place, key, offsets_text(entry),
-        fmt::format("0 <= begin <= end <= {}, the bytes after the header", data_bytes));
+  const std::string offsets = fmt::format("got [{}, {}]", info.begin, info.end);
+  if (info.begin > info.end) {
+    throw input_error(shown(path), key + ": data_offsets", offsets, "begin <= end");
   }
-  const std::optional<std::uint64_t> needed = data_size(place, name, entry);
-  if (needed && entry.end - entry.begin != *needed) {
+  if (info.end > data_size) {
+    throw input_error(shown(path), key + ": data_offsets", offsets,
+                      fmt::format("0..{}, the bytes behind the header", data_size));
+  }
+  if (info.end - info.begin != size) {
     throw input_error(
-        place, key, fmt::format("{}, {} bytes", offsets_text(entry), entry.end - entry.begin),
-        fmt::format("{} bytes, shape {} of {}", *needed, shape_text(entry.shape), entry.dtype));
+        shown(path), key + ": data_offsets", offsets,
+        fmt::format("{} bytes, for {} of shape {}", size, dtype_name(info.dtype), shape));
   }
 }
 
-// Data lie one after another from the end of the header to the end of the file.
-void check_layout(const std::string& place, const SafetensorsHeader& header,
-                  std::uint64_t data_bytes) {
-  using Item = std::pair<const std::string, Entry>;
-  std::vector<const Item*> order;
-  order.reserve(header.entries.size());
-  for (const Item& item : header.entries) order.push_back(&item);
-  std::sort(order.begin(), order.end(), [](const Item* a, const Item* b) {
-    return std::tie(a->second.begin, a->second.end) < std::tie(b->second.begin, b->second.end);
+// Every byte behind the header belongs to exactly one tensor.
+void check_layout(const std::string& path, const TensorDirectory& tensors,
+                  std::uint64_t data_size) {
+  std::vector<const TensorDirectory::value_type*> order;
+  order.reserve(tensors.size());
+  for (const auto& entry : tensors) order.push_back(&entry);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return std::pair(a->second.begin, a->second.end) < std::pair(b->second.begin, b->second.end);
   });
-  std::uint64_t end = 0;
-  std::string end_of = "the header";
-  for (const Item* item : order) {
-    if (item->second.begin != end) {
-      throw input_error(
-          place, tensor_key(item->first) + ": data_offsets",
-          offsets_text(item->second) + (item->second.begin < end ? ", an overlap" : ", a gap"),
-          fmt::format("begin at {}, the end of {}", end, end_of));
+  std::uint64_t covered = 0;
+  for (const auto* entry : order) {
+    const auto& [name, info] = *entry;
+    if (info.begin != covered) {
+      throw input_error(shown(path), tensor_key(name) + ": data_offsets",
+                        fmt::format("got [{}, {}], {} before", info.begin, info.end,
+                                    info.begin < covered ? "an overlap with the tensor"
+                                                         : "a gap of unused bytes"),
+                        fmt::format("a begin at {}", covered));
     }
-    end = item->second.end;
-    end_of = tensor_key(item->first);
+    covered = info.end;
   }
-  if (end != data_bytes) {
-    throw input_error(place, "", fmt::format("{} bytes after the header", data_bytes),
-                      fmt::format("{}, the end of {}", end, end_of));
+  if (covered != data_size) {
+    throw input_error(shown(path), "", fmt::format("{} bytes behind the header", data_size),
+                      fmt::format("{}, where the last tensor ends", covered));
   }
 }
 
 }  // namespace
 
-SafetensorsHeader parse_safetensors_header(const std::string& place,
-                                           const std::vector<std::byte>& text,
-                                           std::uint64_t data_bytes) {
-  const char* begin = reinterpret_cast<const char*>(text.data());
-  // The format demands it; the parser would also skip white space and a byte order mark.
-  if (*begin != '{') {
-    throw input_error(place, kHeaderKey, "starts with " + config::in_quotes({begin, 1}), "{");
+SafetensorsHeader parse_safetensors_header(const std::string& path, const std::string& text,
+                                           std::uint64_t data_size) {
+  // The JSON library takes a zero byte for the end of the text and skips a byte order mark.
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos) {
+    throw input_error(shown(path), "header", fmt::format("a zero byte at its byte {}", zero),
+                      "a JSON object");
+  }
+  if (text.empty() || text[0] != '{') {
+    throw input_error(shown(path), "header",
+                      "got " + in_quotes(text.substr(0, 8)) + " at its start",
+                      "a JSON object that starts with {");
   }
   SafetensorsHeader header;
-  Handler handler(place, header);
-  Json::sax_parse(begin, begin + text.size(), &handler);
-  for (const auto& [name, entry] : header.entries) check_entry(place, name, entry, data_bytes);
-  check_layout(place, header, data_bytes);
+  HeaderBuilder builder(path, header);
+  nlohmann::json::sax_parse(text, &builder);
+  for (const auto& [name, info] : header.tensors) check_size(path, name, info, data_size);
+  check_layout(path, header.tensors, data_size);
   return header;
 }
 

@@ -1,12 +1,8 @@
 // The JSON header of a safetensors file.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "santa/tensor/safetensors.hpp"
 
@@ -14,13 +10,12 @@ namespace santa::tensor {
 
 struct SafetensorsHeader {
   Metadata metadata;
-  std::map<std::string, SafetensorsFile::Entry> entries;
+  TensorDirectory tensors;
 };
 
-// Reads and checks the header text against the `data_bytes` that follow it in the file. Throws
-// InputError with `place` as the file.
-SafetensorsHeader parse_safetensors_header(const std::string& place,
-                                           const std::vector<std::byte>& text,
-                                           std::uint64_t data_bytes);
+// Parses and checks a header. `data_size` is the number of bytes behind it in the file. Throws
+// InputError with `path` as its place.
+SafetensorsHeader parse_safetensors_header(const std::string& path, const std::string& text,
+                                           std::uint64_t data_size);
 
 }  // namespace santa::tensor

@@ -2,214 +2,156 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
-#include <utility>
 
-#include "message_place.hpp"
+#include "message.hpp"
+#include "santa/error.hpp"
 
 namespace santa::tensor {
 namespace {
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are held little-endian");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "the bytes of files are used as they are, and files are little-endian");
 
-constexpr std::size_t kShownLengths = 8;
-
-template <typename Element>
-Element load(const std::byte* data, std::uint64_t index) {
-  Element element;
-  std::memcpy(&element, data + index * sizeof element, sizeof element);
-  return element;
+float float_from_bits(std::uint32_t bits) {
+  float value = 0.0F;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
 }
 
-// First element whose exponent, the bits of `mask`, is all ones; `count` if there is none.
-template <typename Bits>
-std::uint64_t first_not_finite(const std::byte* data, std::uint64_t count, Bits mask) {
-  // Whole blocks without an early exit, which the compiler vectorises.
-  constexpr std::uint64_t kBlock = 4096;
-  for (std::uint64_t begin = 0; begin < count; begin += kBlock) {
-    const std::uint64_t end = std::min(count, begin + kBlock);
-    unsigned found = 0;
-    for (std::uint64_t i = begin; i < end; ++i) {
-      found |= static_cast<unsigned>((load<Bits>(data, i) & mask) == mask);
-    }
-    if (found == 0) continue;
-    for (std::uint64_t i = begin; i < end; ++i) {
-      if ((load<Bits>(data, i) & mask) == mask) return i;
-    }
+template <typename T>
+T load(const std::uint8_t* from) {
+  T value{};
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+// `write(i, value)` for `count` elements that start at `from`. The switch is outside the loop, for
+// the millions of elements of a trace.
+template <typename Write>
+void convert(DType dtype, const std::uint8_t* from, std::uint64_t count, Write write) {
+  switch (dtype) {
+    case DType::kF32:
+      for (std::uint64_t i = 0; i < count; ++i) write(i, load<float>(from + 4 * i));
+      break;
+    case DType::kF16:
+      for (std::uint64_t i = 0; i < count; ++i) {
+        write(i, float_from_f16(load<std::uint16_t>(from + 2 * i)));
+      }
+      break;
+    case DType::kBF16:
+      for (std::uint64_t i = 0; i < count; ++i) {
+        write(i, float_from_bf16(load<std::uint16_t>(from + 2 * i)));
+      }
+      break;
+    case DType::kI8:
+      for (std::uint64_t i = 0; i < count; ++i) {
+        write(i, static_cast<float>(load<std::int8_t>(from + i)));
+      }
+      break;
   }
-  return count;
 }
 
-std::vector<std::uint64_t> index_along_axes(const Shape& shape, std::uint64_t flat) {
+std::string index_text(std::uint64_t flat, const std::vector<std::uint64_t>& shape) {
   std::vector<std::uint64_t> index(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 0;) {
     index[axis] = flat % shape[axis];
     flat /= shape[axis];
   }
-  return index;
-}
-
-template <typename Value>
-std::vector<std::byte> bytes_of(const std::vector<Value>& values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(Value));
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
+  return shape_text(index);
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> element_count(const Shape& shape) {
+std::size_t element_size(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return 4;
+    case DType::kF16:
+    case DType::kBF16:
+      return 2;
+    case DType::kI8:
+      break;
+  }
+  return 1;
+}
+
+std::string_view dtype_name(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return "F32";
+    case DType::kF16:
+      return "F16";
+    case DType::kBF16:
+      return "BF16";
+    case DType::kI8:
+      break;
+  }
+  return "I8";
+}
+
+float float_from_f16(std::uint16_t bits) {
+  const std::uint32_t sign = (bits & 0x8000U) << 16;
+  const std::uint32_t exponent = (bits >> 10) & 31U;
+  const std::uint32_t fraction = bits & 0x3ffU;
+  if (exponent == 0) {
+    // Subnormal: the fraction counts units of 2^-24, and the product is exact.
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  if (exponent == 31) return float_from_bits(sign | 0x7f800000U | fraction << 13);
+  return float_from_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
+}
+
+float float_from_bf16(std::uint16_t bits) {
+  return float_from_bits(static_cast<std::uint32_t>(bits) << 16);
+}
+
+std::uint64_t Tensor::elements() const {
   std::uint64_t product = 1;
-  bool empty = false;
-  for (const std::uint64_t length : shape) {
-    if (length == 0) {
-      empty = true;
-    } else if (__builtin_mul_overflow(product, length, &product)) {
-      return std::nullopt;
-    }
-  }
-  return empty ? 0 : product;
+  for (const std::uint64_t extent : shape) product *= extent;
+  return product;
 }
 
-std::string shape_text(const Shape& shape) {
-  std::string text = "[";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (axis > 0) text += ", ";
-    if (axis == kShownLengths) {
-      text += "...";
-      break;
-    }
-    text += std::to_string(shape[axis]);
-  }
-  return text + "]";
+float Tensor::at(std::uint64_t index) const {
+  return to_floats(index, 1)[0];
 }
 
-Tensor::Tensor(std::string source, std::string name, DType dtype, Shape shape,
-               std::vector<std::byte> data)
-    : source_(std::move(source)),
-      name_(std::move(name)),
-      dtype_(dtype),
-      shape_(std::move(shape)),
-      data_(std::move(data)) {
-  const std::optional<std::uint64_t> count = element_count(shape_);
-  if (!count || data_.size() % element_bytes(dtype_) != 0 || elements() != *count) {
-    throw std::invalid_argument("tensor data do not fit shape " + shape_text(shape_));
+std::vector<float> Tensor::to_floats(std::uint64_t first, std::uint64_t count) const {
+  const std::size_t size = element_size(dtype);
+  const std::uint64_t stored = bytes.size() / size;
+  if (first > stored || count > stored - first) {
+    throw std::out_of_range(
+        fmt::format("{}: elements {} to {} of {}", tensor_key(name), first, first + count, stored));
   }
+  std::vector<float> result(count);
+  convert(dtype, bytes.data() + first * size, count,
+          [&](std::uint64_t i, float value) { result[i] = value; });
+  return result;
 }
 
-Tensor Tensor::from_floats(std::string name, Shape shape, const std::vector<float>& values) {
-  return Tensor("memory", std::move(name), DType::kF32, std::move(shape), bytes_of(values));
+const std::int8_t* Tensor::int8_data() const {
+  if (dtype != DType::kI8) throw std::logic_error(tensor_key(name) + " is not I8");
+  return reinterpret_cast<const std::int8_t*>(bytes.data());
 }
 
-Tensor Tensor::from_integers(std::string name, Shape shape,
-                             const std::vector<std::int8_t>& values) {
-  return Tensor("memory", std::move(name), DType::kI8, std::move(shape), bytes_of(values));
+void Tensor::require_finite(const std::string& place) const {
+  if (dtype == DType::kI8) return;
+  convert(dtype, bytes.data(), bytes.size() / element_size(dtype),
+          [&](std::uint64_t i, float value) {
+            if (std::isfinite(value)) return;
+            const char* what = std::isnan(value) ? "NaN" : value > 0 ? "Inf" : "-Inf";
+            throw input_error(shown(place), tensor_key(name),
+                              fmt::format("{} at index {} of {}, element {}", what,
+                                          index_text(i, shape), shape_text(shape), i),
+                              "finite values");
+          });
 }
 
-const std::int8_t* Tensor::integers() const {
-  if (dtype_ != DType::kI8) throw std::invalid_argument("tensor is not I8");
-  return reinterpret_cast<const std::int8_t*>(data_.data());
-}
-
-void Tensor::to_float(std::uint64_t begin, std::uint64_t count, float* out) const {
-  if (begin > elements() || count > elements() - begin) {
-    throw std::out_of_range("tensor has no such elements");
-  }
-  if (count == 0) return;
-  const std::byte* from = data_.data() + begin * element_bytes(dtype_);
-  switch (dtype_) {
-    case DType::kF32:
-      std::memcpy(out, from, count * sizeof(float));
-      return;
-    case DType::kF16:
-      for (std::uint64_t i = 0; i < count; ++i) {
-        out[i] = half_to_float(load<std::uint16_t>(from, i));
-      }
-      return;
-    case DType::kBf16:
-      for (std::uint64_t i = 0; i < count; ++i) {
-        out[i] = bfloat16_to_float(load<std::uint16_t>(from, i));
-      }
-      return;
-    case DType::kI8:
-      for (std::uint64_t i = 0; i < count; ++i) {
-        out[i] = static_cast<float>(load<std::int8_t>(from, i));
-      }
-      return;
-  }
-}
-
-std::vector<float> Tensor::to_float() const {
-  std::vector<float> values(elements());
-  to_float(0, values.size(), values.data());
-  return values;
-}
-
-void Tensor::require_finite() const {
-  const std::uint64_t count = elements();
-  std::uint64_t found = count;
-  switch (dtype_) {
-    case DType::kF32:
-      found = first_not_finite<std::uint32_t>(data_.data(), count, 0x7f800000U);
-      break;
-    case DType::kF16:
-      found = first_not_finite<std::uint16_t>(data_.data(), count, 0x7c00U);
-      break;
-    case DType::kBf16:
-      found = first_not_finite<std::uint16_t>(data_.data(), count, 0x7f80U);
-      break;
-    case DType::kI8:
-      break;
-  }
-  if (found == count) return;
-  float value = 0.0F;
-  to_float(found, 1, &value);
-  const char* shown = std::isnan(value) ? "NaN" : value > 0.0F ? "infinity" : "-infinity";
-  throw input_error(source_, name_.empty() ? "" : tensor_key(name_),
-                    fmt::format("got {} at {}, element {}", shown,
-                                shape_text(index_along_axes(shape_, found)), found),
-                    "finite values");
-}
-
-Tensor Tensor::transposed(const std::vector<std::size_t>& order) const {
-  const std::size_t rank = shape_.size();
-  std::vector<std::size_t> sorted = order;
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t axis = 0; axis < rank || axis < sorted.size(); ++axis) {
-    if (sorted.size() != rank || sorted[axis] != axis) {
-      throw std::invalid_argument("not a permutation of the tensor's axes");
-    }
-  }
-  // Axes at the end that stay in place move as one block.
-  std::size_t moved = rank;
-  std::size_t block_bytes = element_bytes(dtype_);
-  while (moved > 0 && order[moved - 1] == moved - 1) block_bytes *= shape_[--moved];
-
-  std::vector<std::size_t> stride_bytes(moved);
-  std::size_t stride = block_bytes;
-  for (std::size_t axis = moved; axis-- > 0;) {
-    stride_bytes[axis] = stride;
-    stride *= shape_[axis];
-  }
-  Shape shape(rank);
-  for (std::size_t axis = 0; axis < rank; ++axis) shape[axis] = shape_[order[axis]];
-
-  std::vector<std::byte> data(data_.size());
-  std::vector<std::uint64_t> index(moved);
-  std::size_t from = 0;
-  for (std::size_t to = 0; to < data.size(); to += block_bytes) {
-    std::memcpy(data.data() + to, data_.data() + from, block_bytes);
-    for (std::size_t axis = moved; axis-- > 0;) {
-      from += stride_bytes[order[axis]];
-      if (++index[axis] < shape[axis]) break;
-      from -= stride_bytes[order[axis]] * shape[axis];
-      index[axis] = 0;
-    }
-  }
-  return Tensor(source_, name_, dtype_, std::move(shape), std::move(data));
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 }  // namespace santa::tensor

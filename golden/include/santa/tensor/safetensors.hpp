@@ -1,75 +1,77 @@
-// Files in the safetensors format: 8 bytes header length, a JSON header, then the tensors' bytes.
+// Files in the safetensors format: reader that trusts nothing, writer that leaves no partial file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "santa/tensor/tensor.hpp"
 
 namespace santa::tensor {
 
-inline constexpr std::uint64_t kMaxSafetensorsHeaderBytes = 100'000'000;  // the format's own limit
-inline constexpr std::size_t kMaxDimensions = 32;
+// Longest JSON header that the reader accepts, in bytes.
+inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
+// Most axes of one tensor.
+inline constexpr std::size_t kMaxAxes = 32;
 
-using Metadata = std::map<std::string, std::string>;
-
-class InputFile;  // private to the readers
-
-// A safetensors file, open for reading. The constructor reads the header alone and checks all of
-// it: sizes against the file before anything of that size is allocated, plain JSON without
-// repeated keys, exactly dtype, shape and data_offsets in each entry, data without gap or overlap
-// up to the end of the file. Values are read by read().
-//
-// Every failure is an InputError of one line that names the file, the tensor or key, what was found
-// and what is allowed.
-class SafetensorsFile {
- public:
-  // One tensor of the header. Offsets count from the end of the header, end exclusive.
-  struct Entry {
-    std::string dtype;  // as the file writes it
-    Shape shape;
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-  };
-
-  explicit SafetensorsFile(const std::string& path);
-
-  const std::string& path() const { return path_; }
-  // The path as messages show it: control characters escaped.
-  const std::string& place() const { return place_; }
-  // The map `__metadata__`; empty if the file has none.
-  const Metadata& metadata() const { return metadata_; }
-  const std::map<std::string, Entry>& entries() const { return entries_; }
-
-  // The entry of `name`, or null.
-  const Entry* find(const std::string& name) const;
-
-  // The type of a tensor that is there; refuses a type whose values cannot be read.
-  DType dtype(const std::string& name) const;
-
-  // Reads one tensor; no check of its values. Also refuses a file that has become shorter, and a
-  // tensor that is larger than the machine's memory.
-  Tensor read(const std::string& name) const;
-
- private:
-  const Entry& require(const std::string& name) const;
-
-  std::string path_;
-  std::string place_;
-  std::shared_ptr<const InputFile> file_;
-  std::uint64_t data_begin_ = 0;
-  Metadata metadata_;
-  std::map<std::string, Entry> entries_;
+// What the header states of one tensor.
+struct TensorInfo {
+  DType dtype = DType::kF32;
+  std::vector<std::uint64_t> shape;
+  std::uint64_t begin = 0;  // bytes from the end of the header; [begin, end) lies in the file
+  std::uint64_t end = 0;    // end - begin = product of the shape * element size
 };
 
-// Writes a safetensors file. It appears under its name when it is complete and on the disk; after
-// a failure (a full disk, no such folder) nothing is left and an older file is as it was. Tensors
-// lie by falling element size, then by name, so that each is aligned to its elements.
-// Throws InputError if the file cannot be written, `path` is something else than a regular file,
-// two tensors have one name, a tensor is called __metadata__, or a text is not UTF-8.
+using TensorDirectory = std::map<std::string, TensorInfo, std::less<>>;
+using Metadata = std::map<std::string, std::string, std::less<>>;
+
+class InputFile;
+
+// An open file. The constructor reads and checks the header alone; every size is compared with the
+// size of the file before memory is taken. Every failure is an InputError of one line that names
+// the file, the tensor or key, what was found and what is allowed.
+class SafetensorsFile {
+ public:
+  // Refused: anything but a regular file; a header length beyond kMaxHeaderBytes or the file; a
+  // header that is not one JSON object of `__metadata__` (strings only) and tensors, or that names
+  // a key twice; an entry that is not exactly dtype, shape and data_offsets; dtypes other than
+  // DType's; sizes that overflow or disagree with the offsets; tensors that overlap, leave bytes
+  // unused or reach past the end.
+  explicit SafetensorsFile(const std::string& path);
+  ~SafetensorsFile();
+  SafetensorsFile(SafetensorsFile&&) noexcept;
+  SafetensorsFile& operator=(SafetensorsFile&&) noexcept;
+
+  const std::string& path() const { return path_; }
+  const Metadata& metadata() const { return metadata_; }
+  const TensorDirectory& tensors() const { return tensors_; }
+
+  // The entry of `name`, or null.
+  const TensorInfo* find(std::string_view name) const;
+
+  // Reads one tensor. Throws InputError if there is none of this name, or if the file has become
+  // shorter or cannot be read.
+  Tensor read(std::string_view name) const;
+
+ private:
+  std::string path_;
+  std::unique_ptr<InputFile> file_;
+  std::uint64_t data_start_ = 0;
+  Metadata metadata_;
+  TensorDirectory tensors_;
+};
+
+// Writes `tensors` and `metadata` as one file, tensors of wide elements first and then by name, so
+// that each is aligned; the same arguments give the same bytes. The file appears under `path`
+// complete or not at all: it is written under a temporary name in the same folder, flushed to the
+// disk and renamed; an older file stays as it was until then.
+// Throws InputError if it cannot be written or `path` is something other than a regular file,
+// std::invalid_argument if a tensor's bytes do not fit its shape, a name occurs twice or is
+// "__metadata__", or a text is not UTF-8.
 void write_safetensors(const std::string& path, const std::vector<Tensor>& tensors,
                        const Metadata& metadata);
 

@@ -1,69 +1,57 @@
-// A dense array with a name, as it lies in a file.
+// A tensor in memory and the element types of traces.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "santa/error.hpp"
-#include "santa/tensor/dtype.hpp"
 
 namespace santa::tensor {
 
-// Lengths of the axes, the slowest first. No axes: one element.
-using Shape = std::vector<std::uint64_t>;
+// Element types that the readers accept, little-endian: IEEE binary32, IEEE binary16, bfloat16,
+// two's complement bytes.
+enum class DType { kF32, kF16, kBF16, kI8 };
 
-// Number of elements, 0 if an axis has length 0; nothing if the product of the other lengths does
-// not fit 64 bits.
-std::optional<std::uint64_t> element_count(const Shape& shape);
+// Bytes of one element.
+std::size_t element_size(DType dtype);
 
-// "[2, 5120, 128]"; only the first eight lengths of a longer one.
-std::string shape_text(const Shape& shape);
+// "F32", "F16", "BF16" or "I8", as safetensors writes it.
+std::string_view dtype_name(DType dtype);
 
-// Row-major, the last axis fastest. The data are held once, in the stored type.
-class Tensor {
- public:
-  // `source` is what errors call the file, `name` the tensor in it (empty for a file of one array).
-  // Throws std::invalid_argument if `data` has not exactly the bytes of shape and dtype.
-  Tensor(std::string source, std::string name, DType dtype, Shape shape,
-         std::vector<std::byte> data);
+// The value of an IEEE binary16 or bfloat16 bit pattern. Exact for every pattern, subnormals
+// included; a NaN stays a NaN with its payload.
+float float_from_f16(std::uint16_t bits);
+float float_from_bf16(std::uint16_t bits);
 
-  // F32 and I8 tensors from values in memory.
-  static Tensor from_floats(std::string name, Shape shape, const std::vector<float>& values);
-  static Tensor from_integers(std::string name, Shape shape,
-                              const std::vector<std::int8_t>& values);
+// Row-major: the last axis is the fastest. A shape of no axes is one element.
+struct Tensor {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint8_t> bytes;  // elements() * element_size(dtype)
 
-  const std::string& source() const { return source_; }
-  const std::string& name() const { return name_; }
-  DType dtype() const { return dtype_; }
-  const Shape& shape() const { return shape_; }
-  std::uint64_t elements() const { return data_.size() / element_bytes(dtype_); }
-  const std::vector<std::byte>& bytes() const { return data_; }
+  // Product of the shape. The readers guarantee that it does not overflow.
+  std::uint64_t elements() const;
 
-  // The elements of an I8 tensor; std::invalid_argument for other types.
-  const std::int8_t* integers() const;
+  // Element `index` in row-major order, as stored: an I8 element is its integer. Throws
+  // std::out_of_range from elements() on.
+  float at(std::uint64_t index) const;
 
-  // Writes elements begin .. begin + count - 1 to `out` as floats of the same value. Throws
-  // std::out_of_range beyond elements().
-  void to_float(std::uint64_t begin, std::uint64_t count, float* out) const;
-  std::vector<float> to_float() const;
+  // Elements [first, first + count) in row-major order, exactly as at() gives them. Throws
+  // std::out_of_range if they are not all there.
+  std::vector<float> to_floats(std::uint64_t first, std::uint64_t count) const;
+  std::vector<float> to_floats() const { return to_floats(0, elements()); }
 
-  // Throws InputError at the first NaN or infinity: source, name, value, index along each axis and
-  // place in row-major order.
-  void require_finite() const;
+  // The integers of an I8 tensor, in row-major order. Throws std::logic_error for other types.
+  const std::int8_t* int8_data() const;
 
-  // Axis j of the result is axis order[j] of this one, as numpy.transpose. `order` is a
-  // permutation of the axes; std::invalid_argument otherwise.
-  Tensor transposed(const std::vector<std::size_t>& order) const;
-
- private:
-  std::string source_;
-  std::string name_;
-  DType dtype_;
-  Shape shape_;
-  std::vector<std::byte> data_;
+  // Throws InputError for the first NaN or infinity; the message names `place` (the file), the
+  // tensor, the index within it (one number in row-major order, and one an axis) and the value.
+  void require_finite(const std::string& place) const;
 };
+
+// "[2, 5120, 128]"
+std::string shape_text(const std::vector<std::uint64_t>& shape);
 
 }  // namespace santa::tensor

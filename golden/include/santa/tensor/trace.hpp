@@ -1,5 +1,4 @@
-// Traces: queries, keys and values of one decode step, the input of the simulator. docs/traces.md
-// specifies the file.
+// Traces: what the attention of a model saw at one decode step (docs/traces.md).
 #pragma once
 
 #include <cstdint>
@@ -12,111 +11,82 @@
 
 namespace santa::tensor {
 
-// Ranges beyond those of santa/arithmetic/limits.hpp.
-inline constexpr std::uint32_t kMaxKvHeads = 4096;
-inline constexpr std::uint32_t kMaxLayerIndex = 65535;
-
-// What the header states about one layer.
+// What the header states of one layer.
 struct TraceLayerInfo {
-  std::uint32_t index = 0;
-  std::uint32_t context = 0;         // keys of this layer; fewer than the trace's under a window
-  std::uint32_t first_position = 0;  // position of the first key, in tokens
-  std::optional<std::uint32_t> sliding_window;  // tokens, the current one included
-  std::optional<double> logit_softcap;          // the model's; not applied to anything in the file
+  std::uint32_t layer = 0;
+  std::uint32_t keys = 0;                       // tokens in this layer, at most context_length
+  std::optional<std::uint64_t> sliding_window;  // tokens, >= 1; keys do not exceed it
   DType key_dtype = DType::kF32;
   DType value_dtype = DType::kF32;
   bool has_output = false;
 };
 
-enum class TraceKind {
-  kCaptured,   // from a model
-  kSynthetic,  // made up
-  kArrays,     // .npy files, which state nothing
-};
-
-// What a trace states about itself. Texts are as in the file: escape them before printing.
-struct TraceInfo {
-  std::string path;  // of the file; of the query for arrays
-  TraceKind kind = TraceKind::kArrays;
+// What a trace states of itself, held against the shapes of its tensors. The texts are as in the
+// file: escape them where they are shown.
+struct TraceHeader {
+  std::string path;   // of arrays: the query's
+  Metadata metadata;  // everything that was stated; empty for arrays
+  std::string kind;   // "captured" or "synthetic"; "arrays" for .npy files
   std::string model;
   std::string model_licence;
-  std::string model_source;  // may be empty
   std::string text;
   std::string text_licence;
-  Metadata metadata;  // everything stated, these fields included
+  std::uint32_t query_heads = 0;         // kv_heads * group()
+  std::uint32_t kv_heads = 0;            // >= 1
+  std::uint32_t head_dimension = 0;      // 1..1024
+  std::uint32_t context_length = 0;      // tokens, 0..2^20
+  double softmax_scale = 0.0;            // finite, > 0
+  std::uint32_t decode_position = 0;     // context_length - 1; 0 without context
+  std::vector<TraceLayerInfo> contents;  // all layers of the file, rising
 
-  std::uint32_t query_heads = 0;  // group() * kv_heads
-  std::uint32_t kv_heads = 0;
-  std::uint32_t head_dimension = 0;
-  std::uint32_t context_length = 0;    // tokens, the current one included; may be 0
-  std::uint32_t decode_position = 0;   // of the current token; 0 without context
-  double softmax_scale = 0.0;          // factor of q.k before the softmax, finite, > 0
-  std::vector<TraceLayerInfo> layers;  // rising index
-
-  // Query heads that share a KV head: query head h uses KV head h / group().
+  // Query heads of one KV head, 1..16: query head h uses KV head h / group().
   std::uint32_t group() const { return query_heads / kv_heads; }
 };
 
-// The tensors of one layer. All values are finite.
+// One layer, every tensor finite and in the default order of axes.
 struct TraceLayer {
-  TraceLayerInfo info;
-  std::vector<float> query;        // [query_heads][head_dimension]
-  Tensor key;                      // [kv_heads, context, head_dimension], in the stored type
-  Tensor value;                    // the same shape
-  std::vector<float> output;       // [query_heads][head_dimension], the model's own; may be empty
-  std::vector<float> key_scale;    // [kv_heads][head_dimension] if key is I8, else empty
-  std::vector<float> value_scale;  // the same for value; powers of two
+  std::uint32_t layer = 0;
+  Tensor query;                       // [query_heads, head_dimension]; F32, F16, BF16
+  Tensor key;                         // [kv_heads, keys, head_dimension], oldest token first
+  Tensor value;                       // as the key
+  std::optional<Tensor> output;       // F32 [query_heads, head_dimension], the model's own
+  std::optional<Tensor> key_scale;    // F32 [kv_heads, head_dimension], >= 0, with an I8 key
+  std::optional<Tensor> value_scale;  // F32 [kv_heads, head_dimension], > 0, with an I8 value
+  std::optional<std::uint64_t> sliding_window;
 
-  // Real values of tokens first .. first + count - 1 of one KV head, [count][head_dimension], to
-  // `out`; of an I8 tensor integer times scale, rounded once. std::out_of_range beyond the context.
-  void key_rows(std::uint32_t kv_head, std::uint32_t first, std::uint32_t count, float* out) const;
-  void value_rows(std::uint32_t kv_head, std::uint32_t first, std::uint32_t count,
-                  float* out) const;
-
-  // Real values of a whole KV head, [context][head_dimension].
-  std::vector<float> key_head(std::uint32_t kv_head) const;
-  std::vector<float> value_head(std::uint32_t kv_head) const;
-
-  // Integers of a whole KV head of an I8 tensor, [context][head_dimension]; std::invalid_argument
-  // for other types.
-  const std::int8_t* key_integers(std::uint32_t kv_head) const;
-  const std::int8_t* value_integers(std::uint32_t kv_head) const;
+  std::uint32_t keys() const { return static_cast<std::uint32_t>(key.shape[1]); }
 };
 
-struct Trace {
-  TraceInfo info;
-  std::vector<TraceLayer> layers;  // in the order of info.layers
+struct Trace : TraceHeader {
+  std::vector<TraceLayer> layers;  // those that were loaded, rising
 };
 
-// A trace file whose layers are read one by one. The constructor checks everything but the values:
-// every stated number is held against the tensors' shapes. Tensors and metadata that the format
-// does not know are ignored. Throws InputError as SafetensorsFile does.
-class TraceFile {
- public:
-  explicit TraceFile(const std::string& path);
+// Reads and checks the header alone: a fast look at a large file. Throws InputError of one line
+// that names the file, the key or tensor, what was found and what is allowed.
+TraceHeader read_trace_header(const std::string& path);
 
-  const TraceInfo& info() const { return info_; }
+// Reads the layers named, in any order; all of them if none is named. Throws InputError as above,
+// for a layer that is not in the file, and for the first value that is not finite.
+Trace load_trace(const std::string& path, const std::vector<std::uint32_t>& layers = {});
 
-  // Reads a layer into the default order of axes and checks its values. Throws InputError if the
-  // trace has no such layer.
-  TraceLayer load_layer(std::uint32_t index) const;
-
- private:
-  Tensor load(const std::string& name, const char* role) const;
-
-  SafetensorsFile file_;
-  TraceInfo info_;
-};
-
-// Reads a whole trace, or the layers named; info.layers then lists those alone. Throws InputError.
-Trace load_trace(const std::string& path);
-Trace load_trace(const std::string& path, const std::vector<std::uint32_t>& layers);
-
-// One layer, number 0, from three .npy files: query [query_heads, head_dimension], key and value
-// [kv_heads, context, head_dimension]. An array of |i1 holds the integers that it states: its
-// scales are 1. Without a softmax scale it is head_dimension^-0.5. Throws InputError.
+// One layer, numbered 0, from three .npy files of the shapes and orders above. The scale is
+// head_dimension^-0.5 if none is given. An integer key or value array stands for the integers
+// themselves: its scales are 1. Throws InputError.
 Trace load_npy_trace(const std::string& query_path, const std::string& key_path,
                      const std::string& value_path,
                      std::optional<double> softmax_scale = std::nullopt);
+
+// Real values of one KV head, [keys][head_dimension]; of an I8 tensor integer * scale, rounded once
+// to float. Throw std::out_of_range from kv_heads on.
+std::vector<float> key_head(const TraceLayer& layer, std::uint32_t kv_head);
+std::vector<float> value_head(const TraceLayer& layer, std::uint32_t kv_head);
+
+// Real values of the queries, [query_heads][head_dimension].
+std::vector<float> query_floats(const TraceLayer& layer);
+
+// Integers of one KV head, [keys][head_dimension], owned by the layer. Throw std::out_of_range from
+// kv_heads on and std::logic_error if the tensor is not I8.
+const std::int8_t* key_integers(const TraceLayer& layer, std::uint32_t kv_head);
+const std::int8_t* value_integers(const TraceLayer& layer, std::uint32_t kv_head);
 
 }  // namespace santa::tensor
