@@ -24,6 +24,8 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 std::string TemporaryFolder::write(const std::string& name, const std::string& bytes) const {
+  // Some file systems flush a file that is cut to nothing and written anew; a new one is fast.
+  std::filesystem::remove(path(name));
   std::ofstream stream(path(name), std::ios::binary);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();

@@ -64,7 +64,7 @@ void InputFile::read(std::uint64_t offset, void* to, std::uint64_t count) const 
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw system_failure(path_, "read", errno);
     if (got == 0) {
-      throw input_error(shown(path_), "", fmt::format("ends at byte {} while it is read", offset),
+      throw input_error(shown(path_), "", fmt::format("has no byte {} any more", offset),
                         fmt::format("{} bytes as when it was opened", size_));
     }
     const auto advanced = static_cast<std::uint64_t>(got);

@@ -29,8 +29,10 @@ std::uint32_t extent(const std::string& path, const Tensor& tensor, std::size_t 
                      const std::string& what, std::uint64_t low, std::uint64_t high) {
   const std::uint64_t value = tensor.shape[axis];
   if (value < low || value > high) {
+    const std::string range =
+        low == high ? std::to_string(low) : fmt::format("from {} to {}", low, high);
     throw input_error(shown(path), "shape", "got " + shape_text(tensor.shape),
-                      fmt::format("{} from {} to {} on axis {}", what, low, high, axis));
+                      fmt::format("{} {} on axis {}", what, range, axis));
   }
   return static_cast<std::uint32_t>(value);
 }
