@@ -9,7 +9,14 @@ namespace santa::arithmetic {
 
 // Right-shift Galois LFSR with feedback mask 0xD800000000000000, that is the primitive polynomial
 // x^64 + x^63 + x^61 + x^60 + 1, period 2^64 - 1. A draw returns the 64 bits of the state and then
-// leaps 64 steps, so no bit is used twice; 64 is coprime with the period because the period is odd.
+// leaps 88 steps, so no bit is used twice; 88 is coprime with the period, whose prime factors are
+// 3, 5, 17, 257, 641, 65537 and 6700417.
+//
+// Why 88 and not 64: with so few taps each bit shown 64 steps on is the parity of four neighbouring
+// bits. At a leap of 64 they sit at the same place of the word before, so the leading bits of a
+// lane or of a bounded draw fix a leading bit of the next one, and a value drawn after a rejection
+// is not uniform. 24 further steps move the four to the middle of another lane, where they do not
+// count.
 class Lfsr64 {
  public:
   static constexpr std::uint64_t kFeedbackMask = 0xD800000000000000ULL;
@@ -19,10 +26,12 @@ class Lfsr64 {
 
   SANTA_HD constexpr std::uint64_t state() const { return state_; }
 
-  // All 64 bits of the state, then a leap of 64 steps.
+  static constexpr unsigned kStepsPerDraw = 88;
+
+  // All 64 bits of the state, then a leap of kStepsPerDraw steps.
   SANTA_HD constexpr std::uint64_t draw() {
     const std::uint64_t word = state_;
-    state_ = leap32(leap32(state_));
+    state_ = leap(leap32(leap32(state_)), kStepsPerDraw - 64);
     return word;
   }
 
@@ -31,12 +40,15 @@ class Lfsr64 {
     return (state >> 1) ^ ((state & 1U) != 0 ? kFeedbackMask : 0U);
   }
 
-  // 32 steps at once. The 32 low bits leave one by one; each feeds the taps 63, 62, 60 and 59,
-  // and no fed-back bit reaches position 0 within 59 steps, so the low bits are the ones shown.
-  SANTA_HD static constexpr std::uint64_t leap32(std::uint64_t state) {
-    const std::uint64_t out = state & 0xFFFFFFFFULL;
-    return (state >> 32) ^ (out << 32) ^ (out << 31) ^ (out << 29) ^ (out << 28);
+  // `count` steps at once, 1 to 60. The low bits leave one by one; each feeds the taps 63, 62, 60
+  // and 59, and no fed-back bit reaches position 0 within 59 steps, so the low bits are the ones
+  // shown.
+  SANTA_HD static constexpr std::uint64_t leap(std::uint64_t state, unsigned count) {
+    const std::uint64_t out = state & ((std::uint64_t{1} << count) - 1);
+    return (state >> count) ^ (out << (64 - count)) ^ (out << (63 - count)) ^
+           (out << (61 - count)) ^ (out << (60 - count));
   }
+  SANTA_HD static constexpr std::uint64_t leap32(std::uint64_t state) { return leap(state, 32); }
 
  private:
   std::uint64_t state_;
