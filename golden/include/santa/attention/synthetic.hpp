@@ -27,8 +27,8 @@ struct LayerTensors {
 // with `layer`, so layers differ. softmax_scale is 1/sqrt(head_dimension).
 LayerTensors make_gaussian(const LayerShape& shape, std::uint64_t seed, std::uint64_t layer);
 
-// Gaussian, with one key (at a place drawn from the seed) that takes nearly all the attention of
-// every query head: the shape of a retrieval ("needle") step. Needs context >= 1.
+// Gaussian, with one key (at a place drawn from the seed) that takes most of the attention of every
+// query head, about 95 % for a group of one: the shape of a retrieval ("needle") step.
 LayerTensors make_needle(const LayerShape& shape, std::uint64_t seed, std::uint64_t layer);
 
 }  // namespace santa::attention
