@@ -119,7 +119,7 @@ Handle EnergyMeter::add_line(OperationLine line, const std::optional<Share>& sha
            entry.line.width_bits == line.width_bits;
   });
   const auto index = static_cast<std::uint32_t>(known - lines_.begin());
-  if (known == lines_.end()) lines_.push_back({std::move(line), share});
+  if (known == lines_.end()) lines_.push_back({std::move(line), 0, share});
   return {index};
 }
 
@@ -141,15 +141,33 @@ void EnergyMeter::count(Handle handle, std::uint64_t n, double time_ns) {
   if (!(time_ns >= 0.0) || !std::isfinite(time_ns)) {
     throw std::logic_error("energy meter: the time must be 0 or more");
   }
+  if (!(time_ns >= window_start_ns_ && time_ns < window_end_ns_)) open_window(time_ns);
   Line& entry = lines_[handle.index];
   entry.line.count += n;
-  const auto times = static_cast<double>(n);
-  WindowSeries::Parts& window = windows_.at(time_ns);
-  book(entry.line.block, entry.line.part, entry.line.each_pj * times, window);
-  if (entry.share) {
-    book(entry.line.block, entry.share->part, entry.share->each_pj * times, window);
-  }
+  entry.pending += n;
   last_time_ns_ = std::max(last_time_ns_, time_ns);
+}
+
+void EnergyMeter::open_window(double time_ns) {
+  book_pending();
+  windows_.at(time_ns);  // may widen the windows
+  window_start_ns_ = std::floor(time_ns / windows_.width_ns()) * windows_.width_ns();
+  window_end_ns_ = window_start_ns_ + windows_.width_ns();
+}
+
+// Books what was counted in the open window.
+void EnergyMeter::book_pending() {
+  if (!(window_end_ns_ > 0.0)) return;
+  WindowSeries::Parts& window = windows_.at(window_start_ns_);
+  for (Line& entry : lines_) {
+    if (entry.pending == 0) continue;
+    const auto times = static_cast<double>(entry.pending);
+    entry.pending = 0;
+    book(entry.line.block, entry.line.part, entry.line.each_pj * times, window);
+    if (entry.share) {
+      book(entry.line.block, entry.share->part, entry.share->each_pj * times, window);
+    }
+  }
 }
 
 void EnergyMeter::book(Block block, Part part, const Range& energy_pj,
@@ -160,10 +178,11 @@ void EnergyMeter::book(Block block, Part part, const Range& energy_pj,
   window[index_of(part)] += energy_pj.mid;
 }
 
-EnergyReport EnergyMeter::finish(double end_ns) const {
+EnergyReport EnergyMeter::finish(double end_ns) {
   if (!(end_ns > 0.0) || !std::isfinite(end_ns) || end_ns < last_time_ns_) {
     throw std::logic_error("energy meter: the end must be above 0 and not before the last count");
   }
+  book_pending();
   EnergyReport report;
   report.pack_name = pack_.name();
   report.pack_file = pack_.file();

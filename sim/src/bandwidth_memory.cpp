@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::uint64_t kNoRow = std::numeric_limits<std::uint64_t>::max();
 
+// The configuration allows powers of two only.
+unsigned log2_of(std::int64_t power) {
+  return static_cast<unsigned>(std::ilogb(power));
+}
+
 std::uint64_t now_fs() {
   return sc_core::sc_time_stamp().value();
 }
@@ -26,6 +31,10 @@ BandwidthMemory::BandwidthMemory(const sc_core::sc_module_name& name,
       write_byte_(meter.dram_write_byte()),
       fs_per_kibibyte_(static_cast<std::uint64_t>(std::llround(1024e6 / memory.channel_gb_per_s))),
       latency_fs_(static_cast<std::uint64_t>(std::llround(memory.latency_ns * 1e6))),
+      interleave_log2_(log2_of(memory.interleave_bytes)),
+      row_log2_(log2_of(memory.row_bytes)),
+      banks_log2_(log2_of(memory.banks_per_channel)),
+      piece_log2_(std::min(interleave_log2_, row_log2_)),
       channel_free_fs_(static_cast<std::size_t>(memory.channels), 0),
       open_row_(static_cast<std::size_t>(memory.channels * memory.banks_per_channel), kNoRow) {
   socket.register_nb_transport_fw(this, &BandwidthMemory::nb_transport_fw);
@@ -64,7 +73,6 @@ tlm::tlm_sync_enum BandwidthMemory::nb_transport_fw(tlm::tlm_generic_payload& pa
 
 void BandwidthMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs) {
   const auto granule = static_cast<std::uint64_t>(memory_.access_bytes);
-  const auto interleave = static_cast<std::uint64_t>(memory_.interleave_bytes);
   const std::uint64_t accesses = accesses_of(payload);
   std::uint64_t address = payload.get_address() / granule * granule;
   const std::uint64_t end = address + accesses * granule;
@@ -72,7 +80,8 @@ void BandwidthMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t ar
   std::uint64_t data_out_fs = arrival_fs;
   const std::uint64_t activates_before = counters_.activates;
   while (address < end) {
-    const std::uint64_t chunk = std::min(end, (address / interleave + 1) * interleave) - address;
+    const std::uint64_t next_piece = ((address >> piece_log2_) + 1) << piece_log2_;
+    const std::uint64_t chunk = std::min(end, next_piece) - address;
     data_out_fs = std::max(data_out_fs, serve(address, chunk, arrival_fs));
     address += chunk;
   }
@@ -97,14 +106,12 @@ void BandwidthMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t ar
 
 std::uint64_t BandwidthMemory::serve(std::uint64_t address, std::uint64_t bytes,
                                      std::uint64_t arrival_fs) {
-  const auto interleave = static_cast<std::uint64_t>(memory_.interleave_bytes);
-  const auto channels = static_cast<std::uint64_t>(memory_.channels);
-  const auto banks = static_cast<std::uint64_t>(memory_.banks_per_channel);
-  const std::uint64_t unit = address / interleave;
-  const std::uint64_t channel = unit % channels;
-  const std::uint64_t local = unit / channels * interleave + address % interleave;
-  const std::uint64_t row = local / static_cast<std::uint64_t>(memory_.row_bytes);
-  std::uint64_t& open = open_row_[channel * banks + row % banks];
+  const std::uint64_t unit = address >> interleave_log2_;
+  const std::uint64_t stripe = unit / channel_free_fs_.size();
+  const std::uint64_t channel = unit - stripe * channel_free_fs_.size();
+  const std::uint64_t inside = address - (unit << interleave_log2_);
+  const std::uint64_t row = ((stripe << interleave_log2_) + inside) >> row_log2_;
+  std::uint64_t& open = open_row_[(channel << banks_log2_) + (row & ((1U << banks_log2_) - 1))];
   if (open == row) {
     ++counters_.row_hits;
   } else {

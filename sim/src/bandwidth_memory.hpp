@@ -47,7 +47,7 @@ class BandwidthMemory : public sc_core::sc_module {
   std::uint64_t accesses_of(const tlm::tlm_generic_payload& payload) const;
   bool has_room() const;
   void accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs);
-  // Books one contiguous run inside one channel's interleave unit; returns when its data is out.
+  // Books one run inside one channel and row; returns when its data is out.
   std::uint64_t serve(std::uint64_t address, std::uint64_t bytes, std::uint64_t arrival_fs);
 
   config::MemoryConfig memory_;
@@ -57,6 +57,10 @@ class BandwidthMemory : public sc_core::sc_module {
   energy::Handle write_byte_;
   std::uint64_t fs_per_kibibyte_;  // of one channel
   std::uint64_t latency_fs_;
+  unsigned interleave_log2_;
+  unsigned row_log2_;
+  unsigned banks_log2_;
+  unsigned piece_log2_;  // pieces of this size lie on one channel and in one row
   std::vector<std::uint64_t> channel_free_fs_;
   std::vector<std::uint64_t> open_row_;  // [channel][bank]
   std::priority_queue<Response, std::vector<Response>, std::greater<>> responses_;

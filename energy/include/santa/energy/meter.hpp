@@ -78,7 +78,7 @@ class EnergyMeter {
 
   // The report of a run that ended at `end_ns`, above 0 and not before the last count. Throws
   // VerificationError if its sums disagree (check_report). Counting may go on afterwards.
-  EnergyReport finish(double end_ns) const;
+  EnergyReport finish(double end_ns);
 
  private:
   // Energy that an event draws under a second part beside its own.
@@ -87,7 +87,8 @@ class EnergyMeter {
     Range each_pj;
   };
   struct Line {
-    OperationLine line;  // its total is made from its count at the end
+    OperationLine line;         // its total is made from its count at the end
+    std::uint64_t pending = 0;  // events of the open window, not booked yet
     std::optional<Share> share;
   };
 
@@ -95,6 +96,8 @@ class EnergyMeter {
   Handle sram_access(Block block, const std::string& name, std::uint64_t capacity_bytes,
                      unsigned port_bits, bool is_write);
   Handle dram_transfer(const char* name, Part part, const Table& table);
+  void open_window(double time_ns);
+  void book_pending();
   void book(Block block, Part part, const Range& energy_pj, WindowSeries::Parts& window);
   OperationLine share_line(const Line& source) const;
   void report_lines(EnergyReport& report) const;
@@ -108,11 +111,14 @@ class EnergyMeter {
   std::vector<Line> lines_;
   std::vector<StaticLine> statics_;
   std::map<std::string, std::uint64_t> scratchpads_;  // capacity by name
-  // Accumulated apart from the counts in lines_, so that the checks compare independent sums.
+  // Accumulated apart from the counts in lines_, so that the checks compare independent sums: lines
+  // are integer counts, these are added up window by window.
   Range total_pj_;
   PartEnergies parts_pj_{};
   BlockEnergies blocks_pj_{};
   WindowSeries windows_;
+  double window_start_ns_ = 0.0;  // the open window
+  double window_end_ns_ = 0.0;    // 0: none yet
   double last_time_ns_ = 0.0;
 };
 

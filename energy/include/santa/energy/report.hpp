@@ -74,7 +74,7 @@ class VerificationError : public std::runtime_error {
 // Checks, within a relative 1e-9, that the total equals the sum of the parts, the sum of the blocks
 // and the sum of the lines (low, mid and high alike), and that the sum of power x duration over the
 // windows equals the total (mid). The meter accumulates these sums apart from each other: lines
-// from integer counts, the others event by event. Throws VerificationError that names the sum and
+// from integer counts, the others window by window. Throws VerificationError that names the sum and
 // both values.
 void check_report(const EnergyReport& report);
 
