@@ -78,8 +78,11 @@ void fill_magnitudes(const std::vector<double>& folded, double step, ScoreScheme
   }
 }
 
-// Largest coefficient that the encoder could make of magnitude `a`.
-double largest_count(std::uint32_t a) {
+// Largest coefficient that the encoder could make of magnitude `a`: independent draws may all
+// succeed, every other scheme rounds to a neighbour.
+double largest_count(std::uint32_t a, ScoreScheme scheme, unsigned draws_log2) {
+  if (scheme == ScoreScheme::kBernoulliIid)
+    return a == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(draws_log2));
   return std::ceil(static_cast<double>(a) / kOperandOne);
 }
 
@@ -101,6 +104,10 @@ double scale_value(ScaleFactor scale) {
 
 ScaleFactor choose_scale(double kappa) {
   static const std::vector<ScaleFactor> mantissas = make_mantissas();
+  if (!std::isfinite(kappa)) {
+    throw input_error("query", "scale", "one coefficient unit is not finite",
+                      "at most 2^" + std::to_string(-kMinScaleExponent) + " in the log2 domain");
+  }
   const double smallest = std::ldexp(1.0, -kMaxScaleExponent);
   if (kappa <= smallest) {
     ScaleFactor factor = mantissas.front();
@@ -164,7 +171,8 @@ QueryOperands prepare_query(const float* queries, std::uint32_t group, std::uint
       fill_magnitudes(folded[g], step, scheme, operands.draws_log2, out);
       double largest_accumulator = 0.0;
       for (std::uint32_t i = 0; i < head_dimension; ++i) {
-        largest_accumulator += largest_count(out[i]) * arithmetic::kMaxKeyMagnitude;
+        largest_accumulator +=
+            largest_count(out[i], scheme, operands.draws_log2) * arithmetic::kMaxKeyMagnitude;
       }
       check_score_range(largest_accumulator, scale);
       operands.scale.push_back(scale);
@@ -191,7 +199,7 @@ QueryOperands prepare_query(const float* queries, std::uint32_t group, std::uint
     for (std::uint32_t i = 0; i < head_dimension; ++i) {
       const GroupRatio ratio = make_ratio(mean[i] > 0.0 ? folded[g][i] / mean[i] : 0.0);
       operands.ratio[static_cast<std::size_t>(g) * head_dimension + i] = ratio;
-      largest_accumulator += largest_count(operands.magnitude[i]) *
+      largest_accumulator += largest_count(operands.magnitude[i], scheme, operands.draws_log2) *
                              std::ldexp(ratio_unit, ratio.exponent + 1) *
                              arithmetic::kMaxKeyMagnitude;
     }
