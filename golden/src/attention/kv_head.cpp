@@ -1,5 +1,7 @@
 #include "santa/attention/kv_head.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -63,7 +65,7 @@ std::int8_t power_of_two_exponent(double magnitude) {
   // frexp gives magnitude/127 in [2^(exponent-1), 2^exponent): step down when it is that power.
   if (magnitude <= std::ldexp(kLargestQuantized, exponent - 1)) --exponent;
   if (exponent < -120 || exponent > 120) {
-    throw input_error("values", "magnitude", "got " + std::to_string(magnitude),
+    throw input_error("values", "magnitude", fmt::format("got {}", static_cast<float>(magnitude)),
                       "0 or a largest magnitude per feature between 2^-113 and 2^126");
   }
   return static_cast<std::int8_t>(exponent);
@@ -79,7 +81,7 @@ void store_key_row(KvHead& head, std::uint32_t token, const std::int8_t* row) {
   }
 }
 
-// Rounds value * inverse to nearest, ties to even, by adding and subtracting 1.5 * 2^52.
+// Rounds to nearest, ties to even, by adding and subtracting 1.5 * 2^52.
 inline std::int8_t round_to_int8(double scaled) {
   constexpr double kRounder = 6755399441055744.0;
   return static_cast<std::int8_t>((scaled + kRounder) - kRounder);
@@ -93,11 +95,11 @@ KvHead quantize_kv_head(const float* keys, const float* values, std::uint32_t co
   const std::vector<double> key_max = feature_maxima(keys, context, head_dimension);
   const std::vector<double> value_max = feature_maxima(values, context, head_dimension);
 
-  std::vector<double> key_inverse(head_dimension, 0.0);
+  std::vector<double> key_divisor(head_dimension, 1.0);
   std::vector<double> value_inverse(head_dimension, 0.0);
   for (std::uint32_t i = 0; i < head_dimension; ++i) {
     head.key_scale[i] = key_max[i] / kLargestQuantized;
-    if (key_max[i] > 0.0) key_inverse[i] = kLargestQuantized / key_max[i];
+    if (key_max[i] > 0.0) key_divisor[i] = key_max[i];
     head.value_exponent[i] = power_of_two_exponent(value_max[i]);
     value_inverse[i] = std::ldexp(1.0, -head.value_exponent[i]);
   }
@@ -108,7 +110,8 @@ KvHead quantize_kv_head(const float* keys, const float* values, std::uint32_t co
     const float* value = values + static_cast<std::size_t>(n) * head_dimension;
     std::int8_t* value_row = head.values.data() + static_cast<std::size_t>(n) * head_dimension;
     for (std::uint32_t i = 0; i < head_dimension; ++i) {
-      row[i] = round_to_int8(static_cast<double>(key[i]) * key_inverse[i]);
+      // Divided, not multiplied by an inverse: the quotient of a tie is exact, so it goes to even.
+      row[i] = round_to_int8(static_cast<double>(key[i]) * kLargestQuantized / key_divisor[i]);
       value_row[i] = round_to_int8(static_cast<double>(value[i]) * value_inverse[i]);
     }
     store_key_row(head, n, row.data());
@@ -123,13 +126,13 @@ KvHead adopt_kv_head(const std::int8_t* keys, const std::int8_t* values, const f
   for (std::uint32_t i = 0; i < head_dimension; ++i) {
     if (!(key_scale[i] >= 0.0F) || !std::isfinite(key_scale[i])) {
       throw input_error("key_scale", "feature " + std::to_string(i),
-                        "got " + std::to_string(key_scale[i]), "a finite number, 0 or more");
+                        fmt::format("got {}", key_scale[i]), "a finite number, 0 or more");
     }
     int exponent = 0;
     if (!(value_scale[i] > 0.0F) || !std::isfinite(value_scale[i]) ||
         std::frexp(value_scale[i], &exponent) != 0.5F || exponent < -119 || exponent > 121) {
       throw input_error("value_scale", "feature " + std::to_string(i),
-                        "got " + std::to_string(value_scale[i]), "a power of two, 2^-120 to 2^120");
+                        fmt::format("got {}", value_scale[i]), "a power of two, 2^-120 to 2^120");
     }
     head.key_scale[i] = static_cast<double>(key_scale[i]);
     head.value_exponent[i] = static_cast<std::int8_t>(exponent - 1);

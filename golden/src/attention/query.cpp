@@ -81,8 +81,7 @@ void fill_magnitudes(const std::vector<double>& folded, double step, ScoreScheme
 // Largest coefficient that the encoder could make of magnitude `a`: independent draws may all
 // succeed, every other scheme rounds to a neighbour.
 double largest_count(std::uint32_t a, ScoreScheme scheme, unsigned draws_log2) {
-  if (scheme == ScoreScheme::kBernoulliIid)
-    return a == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(draws_log2));
+  if (scheme == ScoreScheme::kBernoulliIid) return a == 0 ? 0.0 : 1U << draws_log2;
   return std::ceil(static_cast<double>(a) / kOperandOne);
 }
 

@@ -37,8 +37,8 @@ struct KvHead {
 // over 127), values symmetric int8 with one power of two per feature (the smallest that holds the
 // largest magnitude in 127). Rounds to nearest, ties to even.
 //   keys, values   [context][head_dimension], row-major, finite
-// Throws InputError when a dimension is out of range or a scale is not representable (a value
-// beyond 2^120 in magnitude).
+// Throws InputError when a dimension is out of range or a feature's largest value needs an exponent
+// beyond -120..120: it is above 127 * 2^120, or not 0 and not above 127 * 2^-121.
 KvHead quantize_kv_head(const float* keys, const float* values, std::uint32_t context,
                         std::uint32_t head_dimension, std::uint32_t tile_keys);
 
