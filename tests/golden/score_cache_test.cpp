@@ -186,7 +186,7 @@ TEST(AdoptCache, RefusesScalesThatTheUnitCannotHold) {
   EXPECT_EQ(adopt(1.0F, -1.0F), value_message("-1"));
   EXPECT_EQ(adopt(1.0F, INFINITY), value_message("inf"));
   EXPECT_EQ(adopt(1.0F, std::ldexp(1.0F, 121)), value_message("2.658456e+36"));
-  EXPECT_EQ(adopt(1.0F, std::ldexp(1.0F, -121)), value_message("3.7615819e-37"));
+  EXPECT_EQ(adopt(1.0F, std::ldexp(1.0F, -121)), value_message("3.761582e-37"));
 }
 
 }  // namespace
