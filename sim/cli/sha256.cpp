@@ -85,16 +85,20 @@ std::string Sha256::finish() {
   return text;
 }
 
-std::string sha256_of_file(const std::string& path) {
+void update_from_file(Sha256& hash, const std::string& path) {
   constexpr std::size_t kChunkBytes = 1U << 20;
   std::ifstream file(path, std::ios::binary);
   std::vector<char> chunk(kChunkBytes);
-  Sha256 hash;
   while (file) {
     file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     hash.update({chunk.data(), static_cast<std::size_t>(file.gcount())});
   }
   if (!file.eof()) throw input_error(config::in_quotes(path), "", "cannot be read", "");
+}
+
+std::string sha256_of_file(const std::string& path) {
+  Sha256 hash;
+  update_from_file(hash, path);
   return hash.finish();
 }
 

@@ -25,6 +25,9 @@ class Sha256 {
   std::uint64_t bytes_ = 0;
 };
 
+// Adds a file's bytes. Throws InputError if it cannot be read.
+void update_from_file(Sha256& hash, const std::string& path);
+
 // Of a file's bytes. Throws InputError if it cannot be read.
 std::string sha256_of_file(const std::string& path);
 

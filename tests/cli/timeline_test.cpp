@@ -59,7 +59,8 @@ TEST_F(Timeline, HasOneProcessAUnitAndOneNamedTrackABlock) {
   }
   for (const auto& block : report_["blocks"].items()) EXPECT_EQ(blocks.count(block.key()), 1U);
   for (const json& event : events_) {
-    if (event["ph"] == "X") EXPECT_EQ(tracks.count({event["pid"], event["tid"]}), 1U);
+    if (event["ph"] != "X") continue;
+    EXPECT_EQ(tracks.count({event["pid"], event["tid"]}), 1U);
   }
 }
 
