@@ -30,7 +30,7 @@ class AttentionUnit : public sc_core::sc_module {
   OrderedFetcher<TileToken> tiles_;
   ScoreBuffers scores_;
   Channel<JobPointer> weighed_{1};
-  Channel<RowToken> rows_{16};
+  Channel<RowBatch> rows_{2};
   Channel<JobPointer> gathered_{1};
   Stash stash_;
 

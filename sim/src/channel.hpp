@@ -2,6 +2,7 @@
 // is full (not ready), the reader while it is empty (not valid).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <utility>
@@ -32,11 +33,12 @@ class Channel {
     data_.notify();
   }
 
-  Token read(BlockProbe& probe) {
+  // `busy_until`: work that the reader has booked ahead; it starves from then on only.
+  Token read(BlockProbe& probe, const sc_core::sc_time& busy_until = sc_core::SC_ZERO_TIME) {
     if (tokens_.empty()) {
-      const sc_core::sc_time start = sc_core::sc_time_stamp();
+      const sc_core::sc_time start = std::max(sc_core::sc_time_stamp(), busy_until);
       while (tokens_.empty()) sc_core::wait(data_);
-      probe.add_starved(sc_core::sc_time_stamp() - start);
+      if (sc_core::sc_time_stamp() > start) probe.add_starved(sc_core::sc_time_stamp() - start);
     }
     Token token = std::move(tokens_.front());
     tokens_.pop_front();
@@ -59,9 +61,17 @@ class Credits {
   Credits& operator=(const Credits&) = delete;
 
   void take(BlockProbe& probe) {
+    collect_returned();
     if (left_ == 0) {
       const sc_core::sc_time start = sc_core::sc_time_stamp();
-      while (left_ == 0) sc_core::wait(released_);
+      while (left_ == 0) {
+        if (returning_.empty()) {
+          sc_core::wait(released_);
+        } else {
+          sc_core::wait(returning_.front() - sc_core::sc_time_stamp());
+        }
+        collect_returned();
+      }
       probe.add_blocked(sc_core::sc_time_stamp() - start);
     }
     --left_;
@@ -70,9 +80,23 @@ class Credits {
     ++left_;
     released_.notify();
   }
+  // Gives one back at a time to come, which is not before that of an earlier call. No event is
+  // spent on it unless somebody waits. All credits of one resource go back in the same way.
+  void release_at(const sc_core::sc_time& time) {
+    returning_.push_back(time);
+    released_.notify();
+  }
 
  private:
+  void collect_returned() {
+    while (!returning_.empty() && returning_.front() <= sc_core::sc_time_stamp()) {
+      returning_.pop_front();
+      ++left_;
+    }
+  }
+
   std::uint64_t left_;
+  std::deque<sc_core::sc_time> returning_;
   sc_core::sc_event released_;
 };
 

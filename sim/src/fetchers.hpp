@@ -37,9 +37,15 @@ class OrderedFetcher {
 
   // Next token in order, once its data is there.
   Token next(BlockProbe& probe) { return ready_.read(probe); }
+  // The same for a block that has booked work until `busy_until`: it starves from then on only.
+  Token next(BlockProbe& probe, const sc_core::sc_time& busy_until) {
+    return ready_.read(probe, busy_until);
+  }
 
   // The consumer is done with the oldest token's buffer.
   void release() { credits_.release(); }
+  // The same, at a time to come.
+  void release_at(const sc_core::sc_time& time) { credits_.release_at(time); }
 
  private:
   struct Slot {
@@ -70,6 +76,14 @@ struct RowToken {
   JobPointer job;
   attention::SampledRow row;
   bool last = false;  // no row: the job's end
+};
+
+// Rows first..end-1 of UnitReport::rows[job]: those that one tile emits.
+struct RowBatch {
+  JobPointer job;
+  std::size_t first = 0;
+  std::size_t end = 0;
+  bool last = false;  // no rows: the job's end
 };
 
 }  // namespace santa::sim

@@ -22,12 +22,19 @@ class BlockProbe {
   // Waits for `cycles` of work. `label` and `number` name the span: "tile", 12.
   void work(std::uint64_t cycles, std::uint32_t job, const char* label, std::uint64_t number) {
     if (cycles == 0) return;
+    const sc_core::sc_time start = sc_core::sc_time_stamp();
+    sc_core::wait(occupy(start, cycles, job, label, number) - start);
+  }
+  // Books `cycles` of work from `start` on without waiting; returns its end.
+  sc_core::sc_time occupy(const sc_core::sc_time& start, std::uint64_t cycles, std::uint32_t job,
+                          const char* label, std::uint64_t number) {
     counters_.busy_cycles += cycles;
-    const double start_ns = now_ns();
-    sc_core::wait(clock_.cycles(cycles));
+    const sc_core::sc_time end = start + clock_.cycles(cycles);
     if (spans_ != nullptr) {
-      spans_->push_back({index_, job, label + (" " + std::to_string(number)), start_ns, now_ns()});
+      spans_->push_back(
+          {index_, job, label + (" " + std::to_string(number)), to_ns(start), to_ns(end)});
     }
+    return end;
   }
   void add_starved(const sc_core::sc_time& time) { starved_ += time; }
   void add_blocked(const sc_core::sc_time& time) { blocked_ += time; }

@@ -16,7 +16,7 @@ constexpr unsigned kExponentBits = 24;
 SystematicSampler::SystematicSampler(const sc_core::sc_module_name& name,
                                      const UnitContext& context,
                                      const attention::DecodeOptions& options, Stash& stash,
-                                     Channel<JobPointer>& in, Channel<RowToken>& out)
+                                     Channel<JobPointer>& in, Channel<RowBatch>& out)
     : sc_core::sc_module(name),
       context_(context),
       options_(options),
@@ -56,7 +56,7 @@ void SystematicSampler::run() {
     Draws draws = draw(*job);
     walk(job, draws);
     stash_.release_half(*job);
-    out_.write({job, {}, true}, probe_);
+    out_.write({job, 0, 0, true}, probe_);
   }
 }
 
@@ -128,7 +128,7 @@ void SystematicSampler::walk(const JobPointer& job, Draws& draws) {
     scan(state, draws, t, rows);
     const std::uint64_t emitted = rows.size() - first;
     probe_.work(std::max(scan_cycles, emitted), state.index, "scan tile", t);
-    for (std::size_t r = first; r < rows.size(); ++r) out_.write({job, rows[r], false}, probe_);
+    out_.write({job, first, rows.size(), false}, probe_);
     samples.unique_rows += emitted;
     ++samples.tiles_scanned;
   }

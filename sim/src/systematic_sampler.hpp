@@ -15,7 +15,7 @@ class SystematicSampler : public sc_core::sc_module {
  public:
   SystematicSampler(const sc_core::sc_module_name& name, const UnitContext& context,
                     const attention::DecodeOptions& options, Stash& stash, Channel<JobPointer>& in,
-                    Channel<RowToken>& out);
+                    Channel<RowBatch>& out);
 
  private:
   // Thresholds of every head, and the next one to be placed.
@@ -37,7 +37,7 @@ class SystematicSampler : public sc_core::sc_module {
   unsigned samples_log2_;
   Stash& stash_;
   Channel<JobPointer>& in_;
-  Channel<RowToken>& out_;
+  Channel<RowBatch>& out_;
   BlockProbe& probe_;
   std::vector<std::uint16_t> counts_;  // [group][tile_keys] of the tile being scanned
   energy::Handle statistics_read_;

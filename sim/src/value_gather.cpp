@@ -10,7 +10,7 @@ constexpr unsigned kAccumulatorBits = 32;
 }  // namespace
 
 ValueGather::ValueGather(const sc_core::sc_module_name& name, const UnitContext& context,
-                         Channel<RowToken>& in, Channel<JobPointer>& out)
+                         Channel<RowBatch>& in, Channel<JobPointer>& out)
     : sc_core::sc_module(name),
       context_(context),
       in_(in),
@@ -38,27 +38,26 @@ ValueGather::ValueGather(const sc_core::sc_module_name& name, const UnitContext&
 
 void ValueGather::fetch() {
   for (;;) {
-    RowToken token = in_.read(fetch_probe_);
-    if (token.last) {
-      rows_.fetch(std::move(token), nullptr, 0, fetch_probe_);
-    } else {
-      fetch_row(token);
+    const RowBatch batch = in_.read(fetch_probe_);
+    for (std::size_t r = batch.first; r < batch.end; ++r) {
+      fetch_row(batch.job, attention::SampledRow(context_.report.rows[batch.job->index][r]));
     }
+    if (batch.last) rows_.fetch({batch.job, {}, true}, nullptr, 0, fetch_probe_);
   }
 }
 
 // One read for the whole group, one a head, or one a draw.
-void ValueGather::fetch_row(const RowToken& token) {
+void ValueGather::fetch_row(const JobPointer& job, const attention::SampledRow& row) {
   const config::MergeRows merge = context_.hardware.unit.merge_rows;
   if (merge == config::MergeRows::kGroup) {
-    start_read(token);
+    start_read({job, row, false});
     return;
   }
-  for (std::uint32_t g = 0; g < token.job->group(); ++g) {
-    const std::uint16_t count = token.row.counts[g];
+  for (std::uint32_t g = 0; g < job->group(); ++g) {
+    const std::uint16_t count = row.counts[g];
     if (count == 0) continue;
-    RowToken single{token.job, {}, false};
-    single.row.key = token.row.key;
+    RowToken single{job, {}, false};
+    single.row.key = row.key;
     single.row.counts[g] = merge == config::MergeRows::kHead ? count : std::uint16_t{1};
     const std::uint32_t reads = merge == config::MergeRows::kHead ? 1U : count;
     for (std::uint32_t r = 0; r < reads; ++r) start_read(single);
@@ -72,16 +71,25 @@ void ValueGather::start_read(RowToken token) {
   rows_.fetch(std::move(token), &range, 1, fetch_probe_);
 }
 
+// Rows that arrive together are booked one behind the other without waiting for each.
 void ValueGather::accumulate() {
+  sc_core::sc_time free;
   for (;;) {
-    const RowToken token = rows_.next(probe_);
-    if (!token.last) add_row(token);
-    rows_.release();
-    if (token.last) out_.write(token.job, probe_);
+    const RowToken token = rows_.next(probe_, free);
+    if (!token.last) {
+      const std::uint64_t cycles = add_row(token);
+      free = probe_.occupy(std::max(free, sc_core::sc_time_stamp()), cycles, token.job->index,
+                           "row", token.row.key);
+      rows_.release_at(free);
+      continue;
+    }
+    if (free > sc_core::sc_time_stamp()) sc_core::wait(free - sc_core::sc_time_stamp());
+    rows_.release_at(sc_core::sc_time_stamp());
+    out_.write(token.job, probe_);
   }
 }
 
-void ValueGather::add_row(const RowToken& token) {
+std::uint64_t ValueGather::add_row(const RowToken& token) {
   JobState& state = *token.job;
   const std::uint32_t d = state.head_dimension();
   const std::int8_t* value = state.cache().value_row(token.row.key);
@@ -107,7 +115,7 @@ void ValueGather::add_row(const RowToken& token) {
   context_.count(shift_, digits_total * d);
   context_.count(add_, digits_total * d);
   context_.count(accumulator_write_, digits_total * d);
-  probe_.work(passes * slowest, state.index, "row", token.row.key);
+  return passes * slowest;
 }
 
 }  // namespace santa::sim

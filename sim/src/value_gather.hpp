@@ -11,17 +11,17 @@ namespace santa::sim {
 class ValueGather : public sc_core::sc_module {
  public:
   ValueGather(const sc_core::sc_module_name& name, const UnitContext& context,
-              Channel<RowToken>& in, Channel<JobPointer>& out);
+              Channel<RowBatch>& in, Channel<JobPointer>& out);
 
  private:
   void fetch();       // thread: starts the reads
   void accumulate();  // thread: adds what has arrived
-  void fetch_row(const RowToken& token);
+  void fetch_row(const JobPointer& job, const attention::SampledRow& row);
   void start_read(RowToken token);
-  void add_row(const RowToken& token);
+  std::uint64_t add_row(const RowToken& token);  // cycles
 
   UnitContext context_;
-  Channel<RowToken>& in_;
+  Channel<RowBatch>& in_;
   Channel<JobPointer>& out_;
   BlockProbe& fetch_probe_;
   BlockProbe& probe_;
