@@ -169,17 +169,7 @@ void SystematicSampler::scan(const JobState& state, Draws& draws, std::uint32_t 
         state.heads[g], tile, weights, valid, draws.thresholds[g], draws.cursor[g], samples_log2_,
         counts_.data() + static_cast<std::size_t>(g) * cache.tile_keys);
   }
-  for (std::uint32_t k = 0; k < valid; ++k) {
-    std::uint32_t any = 0;
-    for (std::uint32_t g = 0; g < state.group(); ++g) any |= counts_[g * cache.tile_keys + k];
-    if (any == 0) continue;
-    attention::SampledRow row;
-    row.key = tile * cache.tile_keys + k;
-    for (std::uint32_t g = 0; g < state.group(); ++g) {
-      row.counts[g] = counts_[static_cast<std::size_t>(g) * cache.tile_keys + k];
-    }
-    rows.push_back(row);
-  }
+  attention::append_rows(counts_.data(), state.group(), cache.tile_keys, tile, rows);
   const std::uint64_t lanes = context_.config_u64(context_.hardware.unit.scan_lanes);
   const std::uint64_t weights_read = static_cast<std::uint64_t>(state.group()) * valid;
   if (stash_.on_chip(state, tile)) {

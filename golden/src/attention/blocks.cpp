@@ -215,6 +215,31 @@ std::uint32_t sample_tile(const HeadStatistics& head, std::uint32_t tile,
   return cursor - first;
 }
 
+void append_rows(const std::uint16_t* counts, std::uint32_t group, std::uint32_t tile_keys,
+                 std::uint32_t tile, std::vector<SampledRow>& rows) {
+  constexpr std::uint32_t kAtOnce = sizeof(std::uint64_t) / sizeof(std::uint16_t);
+  for (std::uint32_t k = 0; k < tile_keys; k += kAtOnce) {  // tiles hold a multiple of 16 keys
+    std::uint64_t any = 0;
+    for (std::uint32_t g = 0; g < group; ++g) {
+      std::uint64_t four = 0;
+      std::memcpy(&four, counts + static_cast<std::size_t>(g) * tile_keys + k, sizeof four);
+      any |= four;
+    }
+    if (any == 0) continue;
+    for (std::uint32_t key = k; key < k + kAtOnce; ++key) {
+      SampledRow row;
+      std::uint32_t drawn = 0;
+      for (std::uint32_t g = 0; g < group; ++g) {
+        row.counts[g] = counts[static_cast<std::size_t>(g) * tile_keys + key];
+        drawn |= row.counts[g];
+      }
+      if (drawn == 0) continue;
+      row.key = tile * tile_keys + key;
+      rows.push_back(row);
+    }
+  }
+}
+
 std::vector<std::uint32_t> select_top_k(const std::int32_t* scores, std::uint32_t context,
                                         std::uint32_t k) {
   std::vector<std::uint32_t> keys(context);

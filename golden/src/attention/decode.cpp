@@ -92,18 +92,7 @@ void Decoder::sample() {
       cursor[g] += taken;
       drawn += taken;
     }
-    if (drawn == 0) continue;
-    for (std::uint32_t k = 0; k < valid_keys(t); ++k) {
-      SampledRow row;
-      std::uint32_t any = 0;
-      for (std::uint32_t g = 0; g < group(); ++g) {
-        row.counts[g] = counts[static_cast<std::size_t>(g) * cache.tile_keys + k];
-        any |= row.counts[g];
-      }
-      if (any == 0) continue;
-      row.key = t * cache.tile_keys + k;
-      result.rows.push_back(row);
-    }
+    if (drawn > 0) append_rows(counts.data(), group(), cache.tile_keys, t, result.rows);
   }
 }
 

@@ -2,6 +2,7 @@
 // SystemC model both call. Each equals the definition in santa/arithmetic bit for bit.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -65,6 +66,17 @@ std::uint32_t sample_tile(const HeadStatistics& head, std::uint32_t tile,
                           const std::uint16_t* weights, std::uint32_t valid_keys,
                           const std::vector<std::uint64_t>& thresholds, std::uint32_t cursor,
                           unsigned samples_log2, std::uint16_t* counts);
+
+// A value row that at least one query head of the group drew.
+struct SampledRow {
+  std::uint32_t key = 0;
+  std::array<std::uint16_t, arithmetic::kMaxGroup> counts{};  // per query head
+};
+
+// Appends the rows of one tile that some head drew, ascending by key.
+//   counts       [group][tile_keys], of tile `tile`
+void append_rows(const std::uint16_t* counts, std::uint32_t group, std::uint32_t tile_keys,
+                 std::uint32_t tile, std::vector<SampledRow>& rows);
 
 // Keys of the k largest scores x, ties to the lower key, ascending by key.
 //   scores       [context]

@@ -1,7 +1,6 @@
 // The golden decode of one group of query heads over one KV head: every score and value scheme.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,12 +23,6 @@ struct DecodeRequest {
   QueryOperands query;
   std::uint64_t score_stream = 0;            // Lfsr64 state of the query encoder
   std::vector<std::uint64_t> value_streams;  // [group] states of the sampler
-};
-
-// A value row that at least one query head of the group drew.
-struct SampledRow {
-  std::uint32_t key = 0;
-  std::array<std::uint16_t, arithmetic::kMaxGroup> counts{};  // per query head
 };
 
 // Operations that the algorithm performs, counted as they are performed, in the paper's units
