@@ -3,10 +3,10 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <string>
@@ -101,31 +101,31 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// Processor seconds of one simulation of the sampled unit. SystemC elaborates once in a process, so
-// each simulation runs in a child, which inherits the layer.
+// What a child does: one simulation of the sampled unit; prints its processor seconds.
+int simulate_once() {
+  sim::SimulationRequest request;
+  request.hardware = &layer().hardware;
+  request.energy_pack = &layer().pack;
+  request.jobs = layer().jobs;
+  request.units = {{sim::UnitKind::kSampled, {}}};
+  const double start = processor_seconds();
+  const std::vector<sim::UnitReport> reports = sim::simulate(request);
+  const double elapsed = processor_seconds() - start;
+  fmt::print("{:.9f}\n", elapsed);
+  return reports.front().latency_cycles > 0 ? 0 : 1;
+}
+
+// SystemC elaborates once in a process, so each simulation gets a program of its own, this one with
+// kSimulateOnce; negative when it failed. (A mere fork would make the child pay for its parent's
+// pages.)
+constexpr const char* kSimulateOnce = "--simulate-once";
 double simulate_in_child() {
-  int ends[2];
-  if (pipe(ends) != 0) return -1.0;
-  const pid_t child = fork();
-  if (child == 0) {
-    sim::SimulationRequest request;
-    request.hardware = &layer().hardware;
-    request.energy_pack = &layer().pack;
-    request.jobs = layer().jobs;
-    request.units = {{sim::UnitKind::kSampled, {}}};
-    const double start = processor_seconds();
-    const std::vector<sim::UnitReport> reports = sim::simulate(request);
-    const double elapsed = processor_seconds() - start;
-    const double seconds = reports.front().latency_cycles > 0 ? elapsed : -1.0;
-    _exit(write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
-  }
+  const std::string command = fmt::format("/proc/{}/exe {}", getpid(), kSimulateOnce);
+  FILE* child = popen(command.c_str(), "r");
+  if (child == nullptr) return -1.0;
   double seconds = -1.0;
-  int status = 0;
-  if (child < 0 || read(ends[0], &seconds, sizeof seconds) != sizeof seconds) seconds = -1.0;
-  close(ends[0]);
-  close(ends[1]);
-  if (child > 0) waitpid(child, &status, 0);
-  return status == 0 ? seconds : -1.0;
+  const int values = std::fscanf(child, "%lf", &seconds);
+  return pclose(child) == 0 && values == 1 ? seconds : -1.0;
 }
 
 void systemc(benchmark::State& state) {
@@ -207,8 +207,9 @@ int print_ratios(MedianReporter& reporter) {
 
 int main(int argc, char** argv) {
   using namespace santa::bench;
+  if (argc == 2 && std::string(argv[1]) == kSimulateOnce) return simulate_once();
   const auto add = [](benchmark::internal::Benchmark* b) {
-    b->Unit(benchmark::kMillisecond)->Repetitions(7)->ReportAggregatesOnly();
+    b->Unit(benchmark::kMillisecond)->Iterations(3)->Repetitions(7)->ReportAggregatesOnly();
   };
   layer();
   add(benchmark::RegisterBenchmark("golden", golden)->UseRealTime());
