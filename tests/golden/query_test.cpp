@@ -61,7 +61,7 @@ std::string message_of(Call call) {
   return "no error";
 }
 
-// Every value 2^-e (1 +- 2^-a +- 2^-b), by brute force.
+// Every value 2^-e (1 +- 2^-a +- 2^-b) from the finest unit on, by brute force.
 std::vector<double> every_scale_value() {
   std::vector<double> all;
   for (int e = arithmetic::kMinScaleExponent; e <= arithmetic::kMaxScaleExponent; ++e) {
@@ -70,7 +70,8 @@ std::vector<double> every_scale_value() {
         for (int a = 1; a <= 6; ++a) {
           for (int b = 1; b <= 6; ++b) {
             const double mantissa = 1.0 + sign_a * std::exp2(-a) + sign_b * std::exp2(-b);
-            if (mantissa >= 1.0 && mantissa < 2.0) all.push_back(mantissa * std::exp2(-e));
+            const double value = mantissa * std::exp2(-e);
+            if (mantissa < 2.0 && value >= std::exp2(-30)) all.push_back(value);
           }
         }
       }
@@ -102,6 +103,18 @@ TEST(ChooseScale, IsTheSmallestAllowedValueNotBelow) {
     ASSERT_TRUE(scale.shift_a >= 1 && scale.shift_a <= arithmetic::kMaxScaleShift);
     ASSERT_TRUE(scale.shift_b >= 1 && scale.shift_b <= arithmetic::kMaxScaleShift);
   }
+}
+
+// The unit of a query is at most 1/21 coarser than wanted, anywhere on the grid but its last
+// octave.
+TEST(ChooseScale, LargestGapIsOnePartIn21) {
+  const std::vector<double> all = every_scale_value();
+  double largest = 1.0;
+  for (std::size_t n = 1; n < all.size() && all[n] <= 256.0; ++n) {
+    largest = std::max(largest, all[n] / all[n - 1]);
+  }
+  EXPECT_DOUBLE_EQ(largest, 22.0 / 21.0);
+  EXPECT_EQ(scale_value(choose_scale(1.9)), 1.90625) << "2 (1 - 2^-4 + 2^-6)";
 }
 
 TEST(ChooseScale, ZeroGivesTheFinestUnit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "santa/error.hpp"
 
@@ -22,32 +23,32 @@ using arithmetic::ScaleFactor;
 constexpr double kLog2E = 1.4426950408889634074;
 constexpr double kScoreLimit = 4194304.0;  // 2^22: x keeps 8 fraction bits within int32
 
-// 1 + sign_a 2^-shift_a + sign_b 2^-shift_b of every allowed choice with a value in [1, 2),
-// ascending.
+// Every allowed 1 + sign_a 2^-shift_a + sign_b 2^-shift_b, doubled through the exponent until its
+// value lies in [1, 2), ascending. The sums below 1 close the grid's gaps below the next power of
+// two: between neighbours lie at most 4.8 %, without them 14.3 %.
 std::vector<ScaleFactor> make_mantissas() {
   std::vector<ScaleFactor> all;
   for (int sign_a = -1; sign_a <= 1; ++sign_a) {
     for (int sign_b = -1; sign_b <= 1; ++sign_b) {
       for (unsigned a = 1; a <= kMaxScaleShift; ++a) {
         for (unsigned b = a; b <= kMaxScaleShift; ++b) {
-          const ScaleFactor factor{0, static_cast<std::int8_t>(sign_a),
-                                   static_cast<std::uint8_t>(a), static_cast<std::int8_t>(sign_b),
-                                   static_cast<std::uint8_t>(b)};
-          const double value = scale_value(factor);
-          if (value >= 1.0 && value < 2.0) all.push_back(factor);
+          ScaleFactor factor{0, static_cast<std::int8_t>(sign_a), static_cast<std::uint8_t>(a),
+                             static_cast<std::int8_t>(sign_b), static_cast<std::uint8_t>(b)};
+          if (scale_value(factor) == 0.0) continue;  // 1 - 1/2 - 1/2
+          while (scale_value(factor) < 1.0) --factor.exponent;
+          if (scale_value(factor) < 2.0) all.push_back(factor);
         }
       }
     }
   }
-  // Fewest additions first among equal values, so that the pick is unique.
-  const auto additions = [](const ScaleFactor& f) {
-    return (f.sign_a != 0 ? 1 : 0) + (f.sign_b != 0 ? 1 : 0);
+  // Fewest additions first among equal values, then the largest exponent, so that the pick is
+  // unique.
+  const auto order = [](const ScaleFactor& f) {
+    const int additions = (f.sign_a != 0 ? 1 : 0) + (f.sign_b != 0 ? 1 : 0);
+    return std::make_tuple(scale_value(f), additions, -f.exponent);
   };
-  std::stable_sort(all.begin(), all.end(), [&](const ScaleFactor& x, const ScaleFactor& y) {
-    const double vx = scale_value(x);
-    const double vy = scale_value(y);
-    return vx != vy ? vx < vy : additions(x) < additions(y);
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const ScaleFactor& x, const ScaleFactor& y) { return order(x) < order(y); });
   return all;
 }
 
@@ -116,13 +117,17 @@ ScaleFactor choose_scale(double kappa) {
   int exponent = -std::ilogb(kappa);
   const double mantissa = std::ldexp(kappa, exponent);  // [1, 2)
   ScaleFactor factor = mantissas.front();
-  const auto at_least = std::find_if(mantissas.begin(), mantissas.end(), [&](const ScaleFactor& f) {
-    return scale_value(f) >= mantissa;
-  });
-  if (at_least == mantissas.end()) {
-    --exponent;  // the next power of two
-  } else {
-    factor = *at_least;
+  if (exponent >= kMinScaleExponent) {
+    const auto at_least =
+        std::find_if(mantissas.begin(), mantissas.end(), [&](const ScaleFactor& f) {
+          return scale_value(f) >= mantissa && exponent + f.exponent >= kMinScaleExponent;
+        });
+    if (at_least != mantissas.end()) {
+      factor = *at_least;
+      exponent += factor.exponent;
+    } else {
+      --exponent;  // the next power of two
+    }
   }
   if (exponent < kMinScaleExponent) {
     throw input_error("query", "scale", "one coefficient unit is 2^" + std::to_string(-exponent),

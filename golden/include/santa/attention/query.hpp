@@ -50,8 +50,8 @@ QueryOperands prepare_query(const float* queries, std::uint32_t group, std::uint
 // the group scheme first, then head by head.
 EncodedQuery encode_query(const QueryOperands& operands, std::uint64_t stream);
 
-// Smallest kappa of the form 2^-e (1 +- 2^-a +- 2^-b) that is at least `kappa`; e is limited to
-// kMaxScaleExponent, so a tiny or zero kappa gives the finest unit there is.
+// Smallest factor of the form 2^-e (1 +- 2^-a +- 2^-b) that is at least `kappa` and at least
+// 2^-kMaxScaleExponent, the finest unit there is. Neighbouring factors lie within 4.8 %.
 // Throws InputError when kappa is above the largest one.
 arithmetic::ScaleFactor choose_scale(double kappa);
 
