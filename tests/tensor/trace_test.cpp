@@ -117,11 +117,20 @@ TEST_F(TraceTest, Integers) {
   EXPECT_THROW(key_integers(layer, 2), std::out_of_range);
 
   small_.tensor("layers.0.key_scale").bytes[3] ^= 0x80;
-  EXPECT_EQ(refused(), "f: tensor \"layers.0.key_scale\": -0.5 at element 0; allowed: scales >= 0");
+  EXPECT_EQ(refused(),
+            "f: tensor \"layers.0.key_scale\": -0.5 at element 0; allowed: scales from 0 to 2^120");
   small_.tensor("layers.0.key_scale").bytes.assign(24, 0);
   EXPECT_EQ(key_head(load().layers[0], 1)[2], 0.0F);
   small_.tensor("layers.0.value_scale").bytes.assign(24, 0);
-  EXPECT_EQ(refused(), "f: tensor \"layers.0.value_scale\": 0 at element 0; allowed: scales > 0");
+  EXPECT_EQ(refused(),
+            "f: tensor \"layers.0.value_scale\": 0 at element 0; allowed: powers of two from "
+            "2^-120 to 2^120");
+  small_.tensor("layers.0.value_scale") =
+      f32_tensor("layers.0.value_scale", {2, 3}, {1, 0.5, 2, 3, 1, 1});
+  EXPECT_EQ(
+      refused(),
+      "f: tensor \"layers.0.value_scale\": 3 at element 3; allowed: powers of two from 2^-120 "
+      "to 2^120");
   small_.tensors.pop_back();
   EXPECT_EQ(refused(), "f: tensor \"layers.0.value_scale\": is missing; allowed: shape [2, 3]");
 }

@@ -29,16 +29,28 @@ Tensor read_plain(const SafetensorsFile& file, std::uint32_t layer, const std::s
   return tensor;
 }
 
-// A key scale of 0 belongs to a feature that is 0 everywhere; value scales are powers of two.
+enum class ScaleKind { kKey, kValue };
+
+// A key scale of 0 belongs to a feature that is 0 everywhere; value scales are powers of two. Both
+// end where an int8 times the scale would leave float32.
+bool scale_allowed(float scale, ScaleKind kind) {
+  constexpr float kLargest = 0x1p120F;
+  constexpr float kSmallestValueScale = 0x1p-120F;
+  if (!(scale >= 0.0F && scale <= kLargest)) return false;
+  if (kind == ScaleKind::kKey) return true;
+  int exponent = 0;
+  return scale >= kSmallestValueScale && std::frexp(scale, &exponent) == 0.5F;
+}
+
 Tensor read_scale(const SafetensorsFile& file, std::uint32_t layer, const std::string& role,
-                  bool zero_allowed) {
+                  ScaleKind kind) {
   Tensor tensor = read_plain(file, layer, role);
   const std::vector<float> scales = tensor.to_floats();
   for (std::size_t i = 0; i < scales.size(); ++i) {
-    if (scales[i] > 0.0F || (zero_allowed && scales[i] == 0.0F)) continue;
-    throw input_error(shown(file.path()), tensor_key(tensor.name),
-                      fmt::format("{} at element {}", scales[i], i),
-                      zero_allowed ? "scales >= 0" : "scales > 0");
+    if (scale_allowed(scales[i], kind)) continue;
+    throw input_error(
+        shown(file.path()), tensor_key(tensor.name), fmt::format("{} at element {}", scales[i], i),
+        kind == ScaleKind::kKey ? "scales from 0 to 2^120" : "powers of two from 2^-120 to 2^120");
   }
   return tensor;
 }
@@ -52,10 +64,10 @@ TraceLayer read_layer(const SafetensorsFile& file, const TraceLayerInfo& info) {
   layer.value = read_role(file, info.layer, "value");
   if (info.has_output) layer.output = read_plain(file, info.layer, "output");
   if (info.key_dtype == DType::kI8) {
-    layer.key_scale = read_scale(file, info.layer, "key_scale", true);
+    layer.key_scale = read_scale(file, info.layer, "key_scale", ScaleKind::kKey);
   }
   if (info.value_dtype == DType::kI8) {
-    layer.value_scale = read_scale(file, info.layer, "value_scale", false);
+    layer.value_scale = read_scale(file, info.layer, "value_scale", ScaleKind::kValue);
   }
   return layer;
 }
