@@ -1,7 +1,9 @@
 // Small layers for the decode tests, and a decode of one KV head under any seed.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "santa/arithmetic/lfsr.hpp"
