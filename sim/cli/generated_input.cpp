@@ -1,6 +1,7 @@
 #include "generated_input.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <utility>
@@ -12,8 +13,24 @@
 namespace santa::cli {
 namespace {
 
+// Refuses what cannot fit this machine before hours of swapping: the int8 caches of all layers stay
+// in memory, the float tensors of one layer at a time.
+void require_memory(const attention::LayerShape& shape, std::uint32_t layer_count) {
+  const double cache_elements = 2.0 * shape.kv_heads * shape.context * shape.head_dimension;
+  const double needed = cache_elements * (layer_count + static_cast<double>(sizeof(float)));
+  const double present =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (needed <= present) return;
+  constexpr double kGigabyte = 1e9;
+  throw input_error("--context, --layers", "",
+                    fmt::format("{} tokens and {} layers need {:.0f} GB of memory", shape.context,
+                                layer_count, needed / kGigabyte),
+                    fmt::format("what fits the {:.0f} GB of this machine", present / kGigabyte));
+}
+
 Input generate(InputSummary summary, SyntheticData kind, double softmax_scale,
                std::uint32_t layer_count, std::uint64_t seed) {
+  require_memory(summary.shape, layer_count);
   Input input;
   summary.synthetic = true;
   summary.softmax_scale = softmax_scale;

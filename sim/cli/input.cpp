@@ -23,8 +23,12 @@ std::vector<NamedPath> input_files(const InputOptions& options) {
 
 Input open_input(const InputOptions& options) {
   switch (options.kind) {
-    case InputKind::kShippedTrace:
-      return open_trace(find_shipped_trace(), options.layers);
+    case InputKind::kShippedTrace: {
+      Input input = open_trace(find_shipped_trace(), options.layers);
+      // Results say the same wherever the program is installed.
+      input.summary.source = std::string("the shipped ") + kShippedTrace;
+      return input;
+    }
     case InputKind::kTrace:
       return open_trace(options.trace, options.layers);
     case InputKind::kArrays:

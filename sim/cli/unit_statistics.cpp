@@ -61,7 +61,8 @@ void add_basics(Table& table) {
   table.push_back({"latency.cycles", "cycles",
                    "From the first request's start to the last one's output written.",
                    [](const UnitView& v) { return Json(v.report().latency_cycles); }});
-  table.push_back({"latency.ns", "ns", "The same at the configured clock.",
+  table.push_back({"latency.ns", "ns",
+                   "The same as time; the last response of the memory may fall within a cycle.",
                    [](const UnitView& v) { return Json(v.report().latency_ns); }});
   table.push_back({"relative_to_dense.latency", "ratio",
                    "Latency over that of the dense int8 unit.", [](const UnitView& v) {

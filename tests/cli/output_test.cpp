@@ -35,8 +35,16 @@ TEST(Output, ReaderThatGoesAwayIsNoError) {
   const TemporaryFolder folder;
   const std::string pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  // A full pipe: the program's write waits, and fails when the only reader closes it.
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const int filler = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  const std::string page(4096, 'x');
+  while (::write(filler, page.data(), page.size()) > 0) {
+  }
+  ::close(filler);
   const pid_t process = start_program({"describe", "stats"}, pipe, folder / "err");
-  ::close(::open(pipe.c_str(), O_RDONLY));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ::close(reader);
   int status = 0;
   ::waitpid(process, &status, 0);
   EXPECT_TRUE(WIFEXITED(status));

@@ -81,8 +81,10 @@ TEST(Run, OverridesReachTheHardware) {
   const json slow = run_json({"--set", "clock_mhz=100", "--set", "memory.channels=1"});
   EXPECT_EQ(slow["configuration"]["clock_mhz"], 100);
   EXPECT_EQ(slow["configuration"]["memory"]["channels"], 1);
-  EXPECT_DOUBLE_EQ(slow["latency"]["ns"].get<double>(),
-                   10.0 * slow["latency"]["cycles"].get<double>());
+  // Of 10 ns. The last response of the memory may fall between two edges of the clock.
+  const double cycles = slow["latency"]["cycles"];
+  EXPECT_LE(slow["latency"]["ns"], 10.0 * cycles);
+  EXPECT_GT(slow["latency"]["ns"], 10.0 * (cycles - 1.0));
   EXPECT_NE(slow["provenance"]["configuration_hash"],
             run_json({})["provenance"]["configuration_hash"]);
 }

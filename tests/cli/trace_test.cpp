@@ -75,6 +75,44 @@ TEST(TraceInput, ModelOutputIsCompared) {
   EXPECT_NEAR(report["input"]["reference_to_model_relative_l2"].get<double>(), 1.0, 0.01);
 }
 
+// Without keys every output is 0, and so is every error.
+TEST(TraceInput, EmptyContext) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "trace.safetensors";
+  TraceParts trace = small_trace();
+  trace.tensors["layers.0.key"] = float_tensor({2, 0, 16}, {});
+  trace.tensors["layers.0.value"] = float_tensor({2, 0, 16}, {});
+  trace.metadata["context_length"] = "0";
+  trace.metadata["decode_position"] = "0";
+  write_file(path, trace.bytes());
+  const json report = run_json(trace_run(path));
+  EXPECT_EQ(report["input"]["context"], 0);
+  EXPECT_EQ(report["samples"]["drawn"], 0);
+  EXPECT_EQ(report["accuracy"]["relative_l2"], 0.0);
+  EXPECT_EQ(report["traffic"]["key_bytes"], 0);
+}
+
+// Integers with their scales give the same unit as the floats they stand for.
+TEST(TraceInput, IntegerTensors) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "trace.safetensors";
+  TraceParts trace = small_trace();
+  std::string integers;
+  for (int i = 0; i < 2 * 100 * 16; ++i) integers += static_cast<char>(i * 31 % 255 - 127);
+  for (const char* role : {"key", "value"}) {
+    const std::string name = std::string("layers.0.") + role;
+    trace.tensors[name] = {"I8", {2, 100, 16}, integers};
+    trace.tensors[name + "_scale"] = float_tensor({2, 16}, std::vector<float>(32, 0.03125F));
+  }
+  write_file(path, trace.bytes());
+  const json report = run_json(trace_run(path));
+  EXPECT_LT(report["baselines"]["dense"]["accuracy"]["relative_l2"], 0.05);
+  trace.tensors["layers.0.value_scale"] = float_tensor({2, 16}, std::vector<float>(32, 0.03F));
+  write_file(path, trace.bytes());
+  expect_refused(run_program(trace_run(path)),
+                 {"trace.safetensors", "layers.0.value_scale", "0.03", "powers of two"});
+}
+
 TEST(TraceInput, SyntheticTraceIsLabelled) {
   const TemporaryFolder folder;
   const std::string path = folder / "trace.safetensors";
@@ -163,12 +201,12 @@ const BadTrace kBadTraces[] = {
      [](TraceParts& t) {
        set_float(t.tensors["layers.0.key"], 17, std::numeric_limits<float>::quiet_NaN());
      },
-     {"layers.0.key", "nan"}},
+     {"layers.0.key", "NaN", "element 17"}},
     {"Infinity",
      [](TraceParts& t) {
        set_float(t.tensors["layers.0.value"], 5, -std::numeric_limits<float>::infinity());
      },
-     {"layers.0.value", "inf"}},
+     {"layers.0.value", "-Inf", "element 5"}},
     {"KeyAndValueDiffer",
      [](TraceParts& t) {
        t.tensors["layers.0.value"] = float_tensor({2, 50, 16}, std::vector<float>(1600, 1.0F));
@@ -233,7 +271,8 @@ TEST(ShippedTrace, RunsWithoutAnyOption) {
   const Outcome outcome = run_program({"run"});
   expect_success(outcome);
   EXPECT_NE(outcome.out.find("REAL: "), std::string::npos);
-  EXPECT_NE(outcome.out.find("public domain"), std::string::npos);
+  EXPECT_NE(outcome.out.find("licence: "), std::string::npos);
+  EXPECT_NE(outcome.out.find("of the model's own output"), std::string::npos);
 }
 
 }  // namespace
