@@ -159,78 +159,12 @@ TEST(Decode, SeedsChangeTheSampleAndNothingElse) {
   EXPECT_EQ(a.log_sum_exp, b.log_sum_exp);
 }
 
-// Bounds: docs/numerics.md, "Error of the dense baseline". Scores: half a coefficient unit a
-// feature against |k|, half a unit of x; weights and masses: rounding; output: half of 2^-8.
-TEST(Decode, DenseAndTopKAreWithinTheDerivedBound) {
-  for (const std::uint32_t context : {100U, 1000U, 5000U}) {
-    const Head head(make_gaussian(one_head(4, 64, context), context, 0), 128);
-    const std::vector<float> keys = head.dequantized_keys();
-    const std::vector<float> values = head.dequantized_values();
-    const QueryOperands operands = head.operands(ScoreScheme::kExact, 0);
-    for (const ValueScheme scheme : {ValueScheme::kDense, ValueScheme::kTopK}) {
-      DecodeOptions options;
-      options.values = scheme;
-      options.samples = scheme == ValueScheme::kTopK ? std::min(context, 4096U) : 1;
-      const DecodeResult result = run(head, options);
-      const std::vector<float> output = dequantize_output(result, head.cache);
-      for (std::uint32_t g = 0; g < 4; ++g) {
-        const auto exact =
-            reference::attend(head.tensors.query.data() + g * 64, keys.data(), values.data(),
-                              context, 64, head.tensors.softmax_scale);
-        // In nats, the same for every key up to |k| <= 127 in each of 64 features.
-        const double unit = scale_value(operands.scale[g]);
-        const double score_error = (64 * 127 * 0.5 * unit + std::ldexp(0.5, -8)) * std::log(2.0);
-        EXPECT_NEAR(result.log_sum_exp[g], exact.log_sum_exp, score_error + 1e-3) << context;
-        if (scheme == ValueScheme::kTopK && options.samples < context) continue;
-        for (std::uint32_t i = 0; i < 64; ++i) {
-          double spread = 0.0;
-          for (std::uint32_t n = 0; n < context; ++n) {
-            spread += exact.probabilities[n] *
-                      std::abs(static_cast<double>(values[n * 64 + i]) - exact.output[i]);
-          }
-          const double bound = (std::exp(2 * score_error) - 1 + 2e-3) * spread +
-                               std::ldexp(1.0, head.cache.value_exponent[i] - 8);
-          EXPECT_NEAR(static_cast<double>(output[g * 64 + i]), exact.output[i], bound);
-        }
-      }
-    }
-  }
-}
-
 TEST(Decode, TopKTakesTheLargestScoresAndTheLowerKeyOfATie) {
   const std::int32_t scores[] = {5, 9, 9, -3, 9, 5};
   EXPECT_THAT(select_top_k(scores, 6, 2), ::testing::ElementsAre(1, 2));
   EXPECT_THAT(select_top_k(scores, 6, 4), ::testing::ElementsAre(0, 1, 2, 4));
   EXPECT_THAT(select_top_k(scores, 6, 100), ::testing::ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(select_top_k(scores, 0, 3), ::testing::IsEmpty());
-}
-
-// The paper's table 8 (value stage) and table 10 with n_q = 1 (score stage), a group of heads.
-TEST(Decode, OperationCountsEqualTheTables) {
-  const std::uint64_t n = 777;
-  const std::uint64_t d = 64;
-  const std::uint64_t heads = 4;
-  const Head head(make_gaussian(one_head(4, 64, 777), 9, 0), 128);
-  for (const auto& name : kValueSchemeNames) {
-    DecodeOptions options;
-    options.values = static_cast<ValueScheme>(name.value);
-    options.samples = 128;
-    const OperationCounts counts = run(head, options).operations;
-    const bool sampled = is_sampled(options.values);
-    const std::uint64_t rows = options.values == ValueScheme::kDense ? n : 128;
-    EXPECT_EQ(counts.value_adds, heads * rows * d) << name.name;
-    EXPECT_EQ(counts.value_multiplies, sampled ? 0 : heads * rows * d) << name.name;
-    EXPECT_EQ(counts.value_elements_read, heads * rows * d) << name.name;
-    EXPECT_EQ(counts.outputs_written, heads * d) << name.name;
-    EXPECT_EQ(counts.scores_written, heads * n) << name.name;
-    EXPECT_EQ(counts.key_elements_read, n * d) << name.name;
-    if (!sampled) {
-      EXPECT_EQ(counts.score_adds, heads * n * d);
-      EXPECT_EQ(counts.score_multiplies, heads * n * d);
-    } else {
-      EXPECT_EQ(counts.score_multiplies, 0U);
-    }
-  }
 }
 
 TEST(Decode, RefusesBudgetsThatTheUnitCannotRun) {
