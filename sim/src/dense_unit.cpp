@@ -24,14 +24,13 @@ DenseUnit::DenseUnit(const sc_core::sc_module_name& name, const UnitContext& con
       context_(context),
       format_(format),
       jobs_(jobs),
-      job_finished_(std::move(job_finished)),
       mac_(context, format),
       fetch_probe_(context.probe.add_block("fetch")),
       mac_probe_(context.probe.add_block("mac_array")),
       softmax_probe_(context.probe.add_block("softmax_unit")),
-      divider_probe_(context.probe.add_block("divider")),
       keys_(context.port, Stream::kKey, buffered_tiles(context, format)),
-      values_(context.port, Stream::kValue, buffered_tiles(context, format)) {
+      values_(context.port, Stream::kValue, buffered_tiles(context, format)),
+      divider_("divider", context, mac_, summed_, std::move(job_finished)) {
   const auto bytes = static_cast<std::uint64_t>(context.hardware.baselines.buffer_kib) * 1024;
   buffer_write_ = context_.meter.sram_write(energy::Block::mac_array, "key_value_buffer", bytes,
                                             kBufferPortBits);
@@ -40,7 +39,6 @@ DenseUnit::DenseUnit(const sc_core::sc_module_name& name, const UnitContext& con
   sc_core::sc_spawn([this] { fetch(); }, sc_core::sc_gen_unique_name("fetch"));
   sc_core::sc_spawn([this] { multiply(); }, sc_core::sc_gen_unique_name("multiply"));
   sc_core::sc_spawn([this] { make_weights(); }, sc_core::sc_gen_unique_name("make_weights"));
-  sc_core::sc_spawn([this] { divide(); }, sc_core::sc_gen_unique_name("divide"));
 }
 
 void DenseUnit::fetch() {
@@ -123,20 +121,6 @@ void DenseUnit::make_weights() {
           token.job->index, "tile", token.tile);
     }
     weighed_.write(token, softmax_probe_);
-  }
-}
-
-void DenseUnit::divide() {
-  for (;;) {
-    const JobPointer job = summed_.read(divider_probe_);
-    const std::uint64_t outputs = static_cast<std::uint64_t>(job->group()) * job->head_dimension();
-    mac_.count_divides(outputs);
-    // A pipelined divider beside each output lane.
-    divider_probe_.work(
-        context_.config_u64(context_.hardware.baselines.divider_cycles) +
-            divide_up(outputs, context_.config_u64(context_.hardware.unit.normalizer_lanes)),
-        job->index, "output", job->index);
-    context_.port.write(Stream::kOutput, job->addresses.output, outputs * 2, job_finished_);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "channel.hpp"
 #include "fetchers.hpp"
 #include "mac_array.hpp"
+#include "output_divider.hpp"
 #include "unit_context.hpp"
 
 namespace santa::sim {
@@ -25,24 +26,22 @@ class DenseUnit : public sc_core::sc_module {
   void fetch();
   void multiply();
   void make_weights();
-  void divide();
   void score(const TileToken& token);
   void gather(const TileToken& token);
 
   UnitContext context_;
   MacFormat format_;
   const std::vector<Job>& jobs_;
-  std::function<void()> job_finished_;
   MacArray mac_;
   BlockProbe& fetch_probe_;
   BlockProbe& mac_probe_;
   BlockProbe& softmax_probe_;
-  BlockProbe& divider_probe_;
   OrderedFetcher<TileToken> keys_;
   OrderedFetcher<TileToken> values_;
   Channel<TileToken> scored_{2};
   Channel<TileToken> weighed_{2};
   Channel<JobPointer> summed_{1};
+  OutputDivider divider_;
   energy::Handle buffer_write_;
   energy::Handle buffer_read_;
 };

@@ -26,17 +26,16 @@ TopKUnit::TopKUnit(const sc_core::sc_module_name& name, const UnitContext& conte
       context_(context),
       k_(k),
       jobs_(jobs),
-      job_finished_(std::move(job_finished)),
       mac_(context, MacFormat::kInt8),
       fetch_probe_(context.probe.add_block("fetch")),
       mac_probe_(context.probe.add_block("mac_array")),
       selector_probe_(context.probe.add_block("topk_selector")),
       row_probe_(context.probe.add_block("value_fetch")),
       value_probe_(context.probe.add_block("value_array")),
-      divider_probe_(context.probe.add_block("divider")),
       keys_(context.port, Stream::kKey, buffered_tiles(context)),
       rows_(context.port, Stream::kValue,
-            context.config_u64(context.hardware.unit.row_buffer_rows)) {
+            context.config_u64(context.hardware.unit.row_buffer_rows)),
+      divider_("divider", context, mac_, summed_, std::move(job_finished)) {
   using energy::Block;
   using energy::Operation;
   energy::EnergyMeter& meter = context_.meter;
@@ -52,7 +51,6 @@ TopKUnit::TopKUnit(const sc_core::sc_module_name& name, const UnitContext& conte
   sc_core::sc_spawn([this] { select(); }, sc_core::sc_gen_unique_name("select"));
   sc_core::sc_spawn([this] { fetch_rows(); }, sc_core::sc_gen_unique_name("fetch_rows"));
   sc_core::sc_spawn([this] { accumulate(); }, sc_core::sc_gen_unique_name("accumulate"));
-  sc_core::sc_spawn([this] { divide(); }, sc_core::sc_gen_unique_name("divide"));
 }
 
 void TopKUnit::fetch() {
@@ -196,19 +194,6 @@ void TopKUnit::accumulate() {
     }
     rows_.release();
     if (token.last) summed_.write(token.job, value_probe_);
-  }
-}
-
-void TopKUnit::divide() {
-  for (;;) {
-    const JobPointer job = summed_.read(divider_probe_);
-    const std::uint64_t outputs = static_cast<std::uint64_t>(job->group()) * job->head_dimension();
-    mac_.count_divides(outputs);
-    divider_probe_.work(
-        context_.config_u64(context_.hardware.baselines.divider_cycles) +
-            divide_up(outputs, context_.config_u64(context_.hardware.unit.normalizer_lanes)),
-        job->index, "output", job->index);
-    context_.port.write(Stream::kOutput, job->addresses.output, outputs * 2, job_finished_);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "channel.hpp"
 #include "fetchers.hpp"
 #include "mac_array.hpp"
+#include "output_divider.hpp"
 #include "unit_context.hpp"
 
 namespace santa::sim {
@@ -28,7 +29,6 @@ class TopKUnit : public sc_core::sc_module {
   void select();
   void fetch_rows();
   void accumulate();
-  void divide();
   void score(const TileToken& token);
   bool scores_fit(const JobState& state) const;
   void filter(const JobState& state);
@@ -36,7 +36,6 @@ class TopKUnit : public sc_core::sc_module {
   UnitContext context_;
   std::uint32_t k_;
   const std::vector<Job>& jobs_;
-  std::function<void()> job_finished_;
   MacArray mac_;
   attention::DecodeWorkspace workspace_;
   BlockProbe& fetch_probe_;
@@ -44,13 +43,13 @@ class TopKUnit : public sc_core::sc_module {
   BlockProbe& selector_probe_;
   BlockProbe& row_probe_;
   BlockProbe& value_probe_;
-  BlockProbe& divider_probe_;
   OrderedFetcher<TileToken> keys_;
   OrderedFetcher<RowToken> rows_;
   Credits score_halves_{2};
   Channel<JobPointer> scored_{1};
   Channel<RowToken> selected_{16};
   Channel<JobPointer> summed_{1};
+  OutputDivider divider_;
   energy::Handle buffer_write_;
   energy::Handle buffer_read_;
   energy::Handle histogram_add_;
