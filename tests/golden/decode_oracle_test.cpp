@@ -121,6 +121,66 @@ TEST(DecodeOracle, RowsCountsAndOutputsAreTheOracles) {
   EXPECT_GT(compared, 15000U);
 }
 
+// Nearest integer, halves away from zero.
+Integer nearest_away(const Rational& value) {
+  return value < 0 ? Integer(-oracle::floor_of(Rational(1, 2) - value))
+                   : oracle::floor_of(value + Rational(1, 2));
+}
+
+// The baselines as docs/numerics.md defines them, in rationals: dense units floor a tile's value
+// sum and its mass, top-k units floor each key's mass.
+TEST(DecodeOracle, BaselinesAreTheirDefinition) {
+  constexpr std::uint32_t kContext = 2000;
+  constexpr std::uint32_t kTile = 16;
+  constexpr std::uint32_t kFeatures = 24;
+  unsigned checks = 0;
+  for (const float sharpness : {1.0F, 8.0F, 20.0F}) {
+    LayerTensors layer = make_gaussian(one_head(2, kFeatures, kContext), 77, 0);
+    for (float& q : layer.query) q *= sharpness;
+    const Head head(std::move(layer), kTile);
+    for (const ValueScheme scheme : {ValueScheme::kDense, ValueScheme::kTopK}) {
+      DecodeOptions options;
+      options.values = scheme;
+      options.samples = 300;
+      DecodeWorkspace workspace;
+      const DecodeResult result =
+          decode(head.cache, kContext, head.request(options, 1), options, workspace);
+      for (std::uint32_t g = 0; g < 2; ++g) {
+        const std::vector<oracle::Tile> tiles = tiles_of(result, workspace, head.cache, 2, g);
+        const std::vector<std::uint32_t> taken = counts_of(result, g, kContext);
+        for (std::uint32_t i = 0; i < kFeatures; ++i) {
+          Integer sum = 0;
+          Integer mass = 0;
+          for (std::uint32_t t = 0; t < tiles.size(); ++t) {
+            const Rational unit = oracle::power_of_two(8 - static_cast<int>(tiles[t].distance));
+            Rational tile_sum = 0;
+            for (std::uint32_t k = 0; k < tiles[t].weights.size(); ++k) {
+              const std::uint32_t key = t * kTile + k;
+              const int value = head.cache.value_row(key)[i];
+              if (scheme == ValueScheme::kDense) {
+                tile_sum += Rational(tiles[t].weights[k]) * value;
+              } else if (taken[key] != 0) {
+                const Integer weight = oracle::floor_of(tiles[t].weights[k] * unit);
+                sum += weight * value;
+                mass += weight;
+              }
+            }
+            if (scheme == ValueScheme::kDense) {
+              sum += oracle::floor_of(tile_sum * unit);
+              mass += oracle::Head::tile_mass(tiles[t]);
+            }
+          }
+          ASSERT_EQ(Integer(int{result.output[g * kFeatures + i]}),
+                    nearest_away(Rational(Integer(sum * 256), mass)))
+              << to_string(scheme) << " sharpness " << sharpness << " feature " << i;
+          ++checks;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(checks, 3U * 2 * 2 * kFeatures);
+}
+
 // Long contexts and large budgets, where the oracle would be slow: the counts add up, zero weights
 // draw nothing, and in the stratified schemes no key passes its share by two.
 TEST(DecodeOracle, CountsAddUpOnLongContexts) {
