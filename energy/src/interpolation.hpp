@@ -7,11 +7,11 @@
 
 namespace santa::energy {
 
-enum class Region { at_point, between, beyond };
+enum class Region { kAtPoint, kBetween, kBeyond };
 
 struct Interpolated {
   Range value;
-  Region region = Region::at_point;
+  Region region = Region::kAtPoint;
 };
 
 // Piecewise linear in x; proportional to x beyond the ends. The points are exact.

@@ -29,14 +29,14 @@ bool has_one_format(Operation operation) {
 
 // A value that was not printed is at best derived, and a guess where it leaves the table.
 Confidence lowered(Confidence confidence, Region region) {
-  if (region == Region::at_point) return confidence;
+  if (region == Region::kAtPoint) return confidence;
   return std::max(confidence,
-                  region == Region::between ? Confidence::derived : Confidence::estimate);
+                  region == Region::kBetween ? Confidence::derived : Confidence::estimate);
 }
 
 std::string rule_text(Region region, const std::string& between, const std::string& beyond) {
-  if (region == Region::at_point) return "table point";
-  return region == Region::between ? between : beyond;
+  if (region == Region::kAtPoint) return "table point";
+  return region == Region::kBetween ? between : beyond;
 }
 
 // The pack's points over the product of the two operand widths.
@@ -54,7 +54,7 @@ Interpolated port_ratio(const std::vector<Point>& grid, double capacity_bytes, d
   std::map<unsigned, std::vector<Point>> columns;
   for (const Point& point : grid) columns[point.port_bits].push_back(point);
   std::vector<Point> over_width;
-  Region capacity_region = Region::at_point;
+  Region capacity_region = Region::kAtPoint;
   for (const auto& [bits, column] : columns) {
     const Interpolated at_capacity = interpolate_log_clamped(column, capacity_bytes);
     capacity_region = std::max(capacity_region, at_capacity.region);
@@ -62,7 +62,7 @@ Interpolated port_ratio(const std::vector<Point>& grid, double capacity_bytes, d
   }
   Interpolated result = interpolate_log(over_width, port_bits);
   // The narrowest port has ratio 1 at every capacity, so nothing was interpolated there.
-  if (port_bits == over_width.front().at) return {result.value, Region::at_point};
+  if (port_bits == over_width.front().at) return {result.value, Region::kAtPoint};
   result.region = std::max(result.region, capacity_region);
   return result;
 }
@@ -93,7 +93,7 @@ Cost EnergyPack::operation(Operation operation, unsigned width_bits,
                  "a second width for multiply_int and divide_int only");
   }
   const Interpolated result = interpolate_linear(table.points, width_bits);
-  if (has_one_format(operation) && result.region != Region::at_point) {
+  if (has_one_format(operation) && result.region != Region::kAtPoint) {
     throw refuse(table.key, "width of " + std::to_string(width_bits) + " bits",
                  "the width in the pack only");
   }
@@ -115,20 +115,16 @@ Cost EnergyPack::sram_access(std::uint64_t capacity_bytes, unsigned port_bits,
   if (port_bits < kMinPortBits || port_bits > kMaxPortBits) {
     throw refuse(key, "port of " + std::to_string(port_bits) + " bits", "8 to 65536 bits");
   }
-  unsigned widest = 0;
+  unsigned widest = 1;  // a divisor below
   for (const Point& point : sram_port_ratio_.points) widest = std::max(widest, point.port_bits);
   const unsigned banks = (port_bits + widest - 1) / widest;
-  const double bank_bytes = static_cast<double>(capacity_bytes) / banks;
   const double bank_port_bits = static_cast<double>(port_bits) / banks;
-  const double smallest = std::ceil(sram_read_.points.front().at * kSmallestOfFirst);
+  const double smallest = smallest_scratchpad_bytes();
   const double largest = sram_read_.points.back().at * kLargestOfLast;
-  if (bank_bytes < smallest || bank_bytes > largest) {
-    throw refuse(key,
-                 "capacity of " + std::to_string(capacity_bytes) + " bytes in " +
-                     std::to_string(banks) + " bank(s)",
-                 std::to_string(static_cast<std::uint64_t>(smallest)) + " to " +
-                     std::to_string(static_cast<std::uint64_t>(largest)) + " bytes a bank");
-  }
+  // A bank that would be larger is several, of which an access opens one; none is smaller.
+  const double wanted_bytes = static_cast<double>(capacity_bytes) / banks;
+  const double deep_banks = std::ceil(wanted_bytes / largest);
+  const double bank_bytes = std::max(smallest, wanted_bytes / std::max(1.0, deep_banks));
   const Interpolated read = interpolate_log(sram_read_.points, bank_bytes);
   const Interpolated ratio = port_ratio(sram_port_ratio_.points, bank_bytes, bank_port_bits);
   Cost cost;
@@ -137,6 +133,10 @@ Cost EnergyPack::sram_access(std::uint64_t capacity_bytes, unsigned port_bits,
   cost.rule = "capacity: " + rule_text(read.region, "log-log", "log-log, beyond the points") +
               "; port: " + rule_text(ratio.region, "log-log", "log-log, beyond the points");
   if (banks > 1) cost.rule += "; " + std::to_string(banks) + " banks side by side";
+  if (deep_banks > 1) {
+    cost.rule += "; one of " + std::to_string(static_cast<unsigned>(deep_banks)) + " banks";
+  }
+  if (wanted_bytes < smallest) cost.rule += "; priced as the smallest scratchpad";
   cost.confidence = std::max(lowered(sram_read_.confidence, read.region),
                              lowered(sram_read_.confidence, ratio.region));
   if (is_write) {
@@ -150,13 +150,13 @@ Cost EnergyPack::sram_access(std::uint64_t capacity_bytes, unsigned port_bits,
   return cost;
 }
 
+double EnergyPack::smallest_scratchpad_bytes() const {
+  return std::ceil(sram_read_.points.front().at * kSmallestOfFirst);
+}
+
 Cost EnergyPack::sram_leakage(std::uint64_t capacity_bytes) const {
-  const auto capacity = static_cast<double>(capacity_bytes);
-  const double smallest = std::ceil(sram_read_.points.front().at * kSmallestOfFirst);
-  if (capacity < smallest) {
-    throw refuse(sram_leakage_.key, "capacity of " + std::to_string(capacity_bytes) + " bytes",
-                 "at least " + std::to_string(static_cast<std::uint64_t>(smallest)) + " bytes");
-  }
+  const double capacity =
+      std::max(smallest_scratchpad_bytes(), static_cast<double>(capacity_bytes));
   const Interpolated result = interpolate_log(sram_leakage_.points, capacity);
   return {result.value, sram_leakage_.key,
           "capacity: " + rule_text(result.region, "log-log", "log-log, beyond the points"),

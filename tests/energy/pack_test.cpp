@@ -170,6 +170,16 @@ TEST_F(DefaultPack, PortsWiderThanTheTableAreBanks) {
   EXPECT_THAT(wide.rule, HasSubstr("2 banks side by side"));
 }
 
+TEST_F(DefaultPack, EveryCapacityHasAPrice) {
+  const Cost deep = pack_.sram_read(4 * 16777216ULL, 64);
+  EXPECT_EQ(deep.value.mid, pack_.sram_read(16777216, 64).value.mid);
+  EXPECT_THAT(deep.rule, HasSubstr("one of 4 banks"));
+  const Cost tiny = pack_.sram_read(16, 64);
+  EXPECT_EQ(tiny.value.mid, pack_.sram_read(256, 64).value.mid);
+  EXPECT_THAT(tiny.rule, HasSubstr("priced as the smallest scratchpad"));
+  EXPECT_EQ(pack_.sram_leakage(16).value.mid, pack_.sram_leakage(256).value.mid);
+}
+
 TEST_F(DefaultPack, ScratchpadLeakageIsTheTable) {
   EXPECT_EQ(pack_.sram_leakage(8192).value.high, 4.3);
   EXPECT_EQ(pack_.sram_leakage(32768).value.high, 16.2);
@@ -233,9 +243,6 @@ TEST_F(DefaultPack, ImpossiblePricesAreRefused) {
   EXPECT_THAT(message([&] { pack_.operation(Operation::add_int, 8, 16); }),
               HasSubstr("multiply_int and divide_int only"));
   EXPECT_THAT(message([&] { pack_.sram_read(4096, 4); }), HasSubstr("allowed: 8 to 65536 bits"));
-  EXPECT_THAT(message([&] { pack_.sram_read(255, 64); }),
-              HasSubstr("sram.read: capacity of 255 bytes in 1 bank(s); allowed: 256 to 16777216"));
-  EXPECT_THAT(message([&] { pack_.sram_leakage(255); }), HasSubstr("at least 256 bytes"));
   EXPECT_THAT(message([&] { pack_.dram("hbm9"); }),
               HasSubstr("dram: got 'hbm9'; allowed: one of ddr4-3200 hbm2 hbm2e hbm3"));
 }

@@ -8,6 +8,9 @@
 
 namespace santa::energy {
 
+// The enumerators spell the JSON and YAML keys.
+// NOLINTBEGIN(readability-identifier-naming)
+
 // Operations that a pack prices, named as its keys under `operations`.
 enum class Operation {
   add_int,
@@ -79,6 +82,8 @@ inline constexpr std::array<std::string_view, 18> kPartNames = {
     "adders",        "multipliers",   "shifters",  "comparators", "tables",  "dividers",
     "exponentials",  "random",        "registers", "control",     "sram",    "sram_leakage",
     "logic_leakage", "dram_activate", "dram_read", "dram_write",  "dram_io", "dram_background"};
+
+// NOLINTEND(readability-identifier-naming)
 
 inline constexpr std::size_t kOperationCount = kOperationNames.size();
 inline constexpr std::size_t kBlockCount = kBlockNames.size();

@@ -17,6 +17,8 @@ class Node;
 namespace santa::energy {
 
 // How well a value is founded, best first.
+// The enumerators spell the words of the pack files.
+// NOLINTNEXTLINE(readability-identifier-naming)
 enum class Confidence { primary, derived, estimate };
 constexpr std::string_view name_of(Confidence confidence) {
   switch (confidence) {
@@ -104,11 +106,12 @@ class EnergyPack {
   Cost operation(Operation operation, unsigned width_bits, unsigned second_width_bits = 0) const;
 
   // Energy in pJ of one access to a scratchpad of `capacity_bytes` through a port of `port_bits`.
-  // Ports wider than the widest of the pack are that many banks side by side. Capacity of one bank:
-  // from 1/16 of the smallest to 8 times the largest point; port: 8..65536 bits. Else InputError.
+  // Ports wider than the widest of the pack are that many banks side by side. A bank above 8 times
+  // the largest point is several, of which an access opens one; a bank below 1/16 of the smallest
+  // point is priced as one of that size. Port: 8..65536 bits, else InputError.
   Cost sram_read(std::uint64_t capacity_bytes, unsigned port_bits) const;
   Cost sram_write(std::uint64_t capacity_bytes, unsigned port_bits) const;
-  // Leakage in mW of a scratchpad of that capacity; the same lower limit.
+  // Leakage in mW of a scratchpad of that capacity; the same smallest size.
   Cost sram_leakage(std::uint64_t capacity_bytes) const;
 
   // Costs of a DRAM kind by its name in the pack. Throws InputError that lists the kinds.
@@ -125,6 +128,7 @@ class EnergyPack {
 
  private:
   friend class PackLoader;
+  double smallest_scratchpad_bytes() const;
   Cost sram_access(std::uint64_t capacity_bytes, unsigned port_bits, const std::string& key,
                    bool is_write) const;
   InputError refuse(const std::string& key, const std::string& found,
