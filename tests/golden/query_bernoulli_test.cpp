@@ -154,6 +154,16 @@ TEST(BernoulliQuery, StratifiedTakesTheTwoNeighboursOnly) {
   }
 }
 
+// A probability a / B has 16 bits, as the lanes have: over all lanes exactly that share lies below.
+TEST(BernoulliQuery, IndependentOperandsAreMultiplesOfTheDraws) {
+  for (std::uint32_t draws = 1; draws <= 64; draws *= 2) {
+    for (const std::uint32_t magnitude : operands_of(ScoreScheme::kBernoulliIid, draws).magnitude) {
+      ASSERT_EQ(magnitude % draws, 0U) << "B " << draws;
+      ASSERT_LE(magnitude / draws, 65536U) << "B " << draws;
+    }
+  }
+}
+
 // One count for the whole group: a feature is zero for all heads at once unless a ratio below 1/8
 // made one head's coefficient zero alone.
 TEST(BernoulliQuery, GroupSharesItsZeros) {
