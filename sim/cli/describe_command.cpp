@@ -87,6 +87,7 @@ std::string render(const std::vector<Listing>& listings, DescribeFormat format) 
 template <typename Source>
 std::vector<std::vector<std::string>> rows_of(const std::vector<Statistic<Source>>& statistics) {
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(statistics.size());
   for (const auto& s : statistics) rows.push_back({s.key, s.unit, s.sentence});
   return rows;
 }

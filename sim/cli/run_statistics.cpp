@@ -35,7 +35,7 @@ Json hardware_value(const RunResult& run, const config::KeyDescription& descript
 
 void add_input(Table& table) {
   const auto add = [&](const char* key, const char* unit, const char* sentence,
-                       std::function<Json(const InputSummary&)> value) {
+                       const std::function<Json(const InputSummary&)>& value) {
     table.push_back(
         {key, unit, sentence, [value](const RunResult& run) { return value(run.input); }});
   };
@@ -84,7 +84,7 @@ void add_input(Table& table) {
 
 void add_options(Table& table) {
   const auto add = [&](const char* key, const char* unit, const char* sentence,
-                       std::function<Json(const RunOptions&)> value) {
+                       const std::function<Json(const RunOptions&)>& value) {
     table.push_back(
         {key, unit, sentence, [value](const RunResult& run) { return value(run.options); }});
   };

@@ -11,7 +11,9 @@ namespace {
 void flatten(const std::string& prefix, const Json& json,
              std::vector<std::pair<std::string, std::string>>& out) {
   if (json.is_object()) {
-    for (const auto& [name, value] : json.items()) flatten(prefix + "." + name, value, out);
+    for (const auto& [name, value] : json.items()) {
+      flatten(fmt::format("{}.{}", prefix, name), value, out);
+    }
   } else if (!json.is_array()) {
     out.emplace_back(prefix, json.is_string() ? json.get<std::string>() : json.dump());
   }

@@ -55,7 +55,9 @@ void collect(const json& value, const std::string& key, std::set<std::string>& k
   const bool list_of_objects = value.is_array() && !value.empty() && value[0].is_object();
   if (value.is_object()) {
     for (const auto& [name, part] : value.items()) {
-      collect(part, key.empty() ? name : key + "." + name, keys);
+      std::string path = key;
+      if (!path.empty()) path += ".";
+      collect(part, path += name, keys);
     }
   } else if (list_of_objects) {
     for (const json& part : value) collect(part, key + "[]", keys);

@@ -42,6 +42,7 @@ pid_t start_program(const std::vector<std::string>& arguments, const std::string
   std::vector<std::string> words = {SANTASIM_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
