@@ -26,12 +26,14 @@ std::vector<double> real_output(const sim::UnitReport& report, const Workload& w
   return output;
 }
 
+// A head whose exact output is 0 has no relative error.
 void note_worst_head(Accuracy& accuracy, double error, const sim::Job& job, std::size_t head) {
+  if (!std::isfinite(error)) return;
   if (accuracy.worst_head_relative_l2 && *accuracy.worst_head_relative_l2 >= error) return;
   accuracy.worst_head_relative_l2 = error;
   accuracy.worst_layer = job.layer;
   accuracy.worst_query_head =
-      static_cast<std::uint32_t>(job.kv_head * job.request.query.group + head);
+      job.kv_head * job.request.query.group + static_cast<std::uint32_t>(head);
 }
 
 }  // namespace
@@ -46,6 +48,7 @@ std::optional<std::size_t> RunResult::find(sim::UnitKind kind) const {
 Accuracy measure_accuracy(const sim::UnitReport& report, const Workload& workload) {
   Accuracy accuracy;
   reference::RelativeError all;
+  bool outputs_finite = true;
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const sim::Job& job = workload.jobs[j];
     const std::vector<double>& exact = workload.references[j].exact;
@@ -54,6 +57,7 @@ Accuracy measure_accuracy(const sim::UnitReport& report, const Workload& workloa
     for (std::size_t g = 0; g < job.request.query.group; ++g) {
       reference::RelativeError head;
       for (std::size_t i = g * dimension; i < (g + 1) * dimension; ++i) {
+        outputs_finite = outputs_finite && std::isfinite(output.at(i));
         head.add(exact[i], output.at(i));
         all.add(exact[i], output.at(i));
       }
@@ -69,6 +73,8 @@ Accuracy measure_accuracy(const sim::UnitReport& report, const Workload& workloa
   }
   if (std::isfinite(all.value())) {
     accuracy.relative_l2 = all.value();
+  } else if (outputs_finite) {
+    accuracy.missing_reason = "the exact output is 0 everywhere";
   } else {
     // A key or value beyond 65,504 has no half-precision number.
     accuracy = {};

@@ -54,8 +54,8 @@ Input generate(InputSummary summary, SyntheticData kind, double softmax_scale,
 
 InputError beyond_model(const char* option, std::uint64_t value, const config::ModelShape& model,
                         std::int64_t limit) {
-  return input_error(option, "", fmt::format("got {}", value),
-                     fmt::format("1 to {} for {}", limit, model.name));
+  return input_error(option, "", fmt::format("{} is more than {} has", value, model.name),
+                     fmt::format("1 to {}", limit));
 }
 
 }  // namespace

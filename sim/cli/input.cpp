@@ -2,6 +2,7 @@
 
 #include "generated_input.hpp"
 #include "recorded_input.hpp"
+#include "santa/config/preset.hpp"
 #include "shipped_trace.hpp"
 
 namespace santa::cli {
@@ -15,6 +16,7 @@ std::vector<NamedPath> input_files(const InputOptions& options) {
     case InputKind::kArrays:
       return {{"--query", options.query}, {"--key", options.key}, {"--value", options.value}};
     case InputKind::kModel:
+      return {{"--model", config::find_config("models", options.model)}};
     case InputKind::kSynthetic:
       break;
   }

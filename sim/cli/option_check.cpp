@@ -56,7 +56,7 @@ double parse_scale(const std::string& text) {
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || !plain || *end != '\0' || errno == ERANGE || !(value > 0.0) ||
       !std::isfinite(value)) {
-    throw got("--scale", text, "a decimal number above 0");
+    throw got("--scale", text, "a decimal number from 2.3e-308 to 1.7e308");
   }
   return value;
 }
@@ -143,6 +143,14 @@ void check_input(const RawRunOptions& raw, InputOptions& input) {
   refuse_unused("--context", raw.context, generated, "with --synthetic or --model");
   refuse_unused("--data-seed", raw.data_seed, generated, "with --synthetic or --model");
   refuse_unused("--layers", raw.layers, !arrays, "with --trace, --model or --synthetic");
+  const std::pair<const char*, const OptionText*> files[] = {{"--trace", &raw.trace},
+                                                             {"--query", &raw.query},
+                                                             {"--key", &raw.key},
+                                                             {"--value", &raw.value},
+                                                             {"--model", &raw.model}};
+  for (const auto& [name, text] : files) {
+    if (*text && (*text)->empty()) throw got(name, "", "the path of a file");
+  }
   if (raw.trace) input.trace = *raw.trace;
   if (raw.scale) input.scale = parse_scale(*raw.scale);
   if (raw.model) input.model = *raw.model;
@@ -197,6 +205,10 @@ void check_schemes(const RawRunOptions& raw, RunOptions& options) {
   refuse_unused("--samples", raw.samples,
                 attention::is_sampled(decode.values) || (topk_runs && !raw.top_k),
                 "with a sampled unit, or with the top-k unit where --top-k is not given");
+  // Only the sampled unit draws.
+  const bool draws = attention::is_sampled(decode.values);
+  refuse_unused("--seed", raw.seed, draws, "with a sampled unit: --values santa, strat or sys");
+  refuse_unused("--step", raw.step, draws, "with a sampled unit: --values santa, strat or sys");
   if (raw.samples) {
     decode.samples = parse_power_of_two("--samples", *raw.samples, arithmetic::kMaxSamples);
   }
@@ -230,7 +242,13 @@ RunOptions check_run_options(const RawRunOptions& raw) {
   RunOptions options;
   options.config = raw.config;
   for (const std::string& assignment : raw.set) {
-    options.overrides.push_back(config::parse_override(assignment));
+    const config::Override change = config::parse_override(assignment);
+    for (const config::Override& earlier : options.overrides) {
+      if (earlier.key == change.key) {
+        throw input_error("--set", change.key, "is set twice", "each key once");
+      }
+    }
+    options.overrides.push_back(change);
   }
   options.baselines = !raw.no_baselines;
   options.tsv = raw.tsv;
@@ -242,7 +260,9 @@ RunOptions check_run_options(const RawRunOptions& raw) {
   if (raw.json) options.json = *raw.json;
   if (raw.timeline) options.timeline = *raw.timeline;
   if (raw.json && raw.json->empty()) throw got("--json", "", "a file, or - for standard output");
-  if (raw.timeline && raw.timeline->empty()) throw got("--timeline", "", "a file");
+  if (raw.timeline && (raw.timeline->empty() || *raw.timeline == "-")) {
+    throw got("--timeline", *raw.timeline, "a file");
+  }
   if (options.tsv && options.json == "-") {
     throw input_error("--tsv", "", "contradicts --json -", "one of them on standard output");
   }
@@ -294,8 +314,10 @@ std::string RunOptions::command() const {
     add_number("--samples", decode.samples);
   }
   if (baselines || decode.values == attention::ValueScheme::kTopK) add_number("--top-k", top_k);
-  add_number("--seed", seed);
-  add_number("--step", step);
+  if (attention::is_sampled(decode.values)) {
+    add_number("--seed", seed);
+    add_number("--step", step);
+  }
   if (!baselines) text += " --no-baselines";
   return text;
 }

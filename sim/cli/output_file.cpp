@@ -84,8 +84,12 @@ bool same_file(const std::string& a, const std::string& b) {
            status_a.st_ino == status_b.st_ino;
   }
   if (have_a != have_b) return false;
-  std::error_code error;
-  return fs::weakly_canonical(resolved(a), error) == fs::weakly_canonical(resolved(b), error);
+  // Absolute first: of a path with no existing part, weakly_canonical leaves the spelling alone.
+  const auto normal = [](const std::string& path) {
+    std::error_code error;
+    return fs::weakly_canonical(fs::absolute(resolved(path)), error);
+  };
+  return normal(a) == normal(b);
 }
 
 }  // namespace

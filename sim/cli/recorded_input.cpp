@@ -126,6 +126,10 @@ Input open_arrays(const InputOptions& options) {
   Input input;
   input.summary = summarize(*trace, trace->contents);
   input.summary.kind = "arrays";
+  const TraceLayer& layer = trace->layers.front();
+  if (layer.key.dtype == DType::kI8 || layer.value.dtype == DType::kI8) {
+    input.summary.notes.emplace_back("int8 arrays have a scale of 1: the numbers are the values");
+  }
   input.summary.source = fmt::format("{}, {}, {}", config::escaped(options.query),
                                      config::escaped(options.key), config::escaped(options.value));
   Sha256 hash;

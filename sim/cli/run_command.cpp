@@ -1,5 +1,7 @@
 #include "run_command.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,8 +12,10 @@
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "results.hpp"
+#include "santa/config/message_text.hpp"
 #include "santa/config/preset.hpp"
 #include "santa/energy/pack.hpp"
+#include "santa/error.hpp"
 #include "sha256.hpp"
 #include "table.hpp"
 #include "timeline.hpp"
@@ -43,10 +47,34 @@ std::vector<sim::UnitRequest> choose_units(const RunOptions& options) {
   return units;
 }
 
+// The hardware and where its descriptions lie.
+struct Setup {
+  std::string config_file;
+  config::HardwareConfig hardware;
+  std::string pack_file;
+};
+
+Setup load_setup(const RunOptions& options) {
+  Setup setup;
+  setup.config_file = config::find_config("hardware", options.config);
+  setup.hardware = config::load_hardware(setup.config_file, options.overrides);
+  try {
+    setup.pack_file = config::find_config("energy", setup.hardware.energy_pack);
+  } catch (const InputError& error) {
+    const bool overridden =
+        std::any_of(options.overrides.begin(), options.overrides.end(),
+                    [](const config::Override& entry) { return entry.key == "energy_pack"; });
+    throw input_error(overridden ? "--set" : config::escaped(setup.config_file), "energy_pack",
+                      error.what(), "");
+  }
+  return setup;
+}
+
 // Everything that can be wrong with the output paths, before any work.
-void check_outputs(const RunOptions& options, const std::string& config_file) {
+void check_outputs(const RunOptions& options, const Setup& setup) {
   std::vector<NamedPath> inputs = input_files(options.input);
-  inputs.push_back({"--config", config_file});
+  inputs.push_back({"--config", setup.config_file});
+  inputs.push_back({"energy_pack", setup.pack_file});
   std::vector<NamedPath> outputs;
   if (!options.json.empty() && options.json != kStandardOutput) {
     outputs.push_back({"--json", options.json});
@@ -56,13 +84,12 @@ void check_outputs(const RunOptions& options, const std::string& config_file) {
   for (const NamedPath& output : outputs) OutputFile::check(output.option, output.path);
 }
 
-RunResult simulate(const RunOptions& options, const std::string& config_file) {
+RunResult simulate(const RunOptions& options, const Setup& setup) {
   RunResult result;
   result.options = options;
-  result.hardware = config::load_hardware(config_file, options.overrides);
-  const std::string pack_file = config::find_config("energy", result.hardware.energy_pack);
-  const auto pack = energy::EnergyPack::load(pack_file);
-  result.energy_pack_sha256 = sha256_of_file(pack_file);
+  result.hardware = setup.hardware;
+  const auto pack = energy::EnergyPack::load(setup.pack_file);
+  result.energy_pack_sha256 = sha256_of_file(setup.pack_file);
 
   Input input = open_input(options.input);
   result.input = input.summary;
@@ -86,6 +113,10 @@ RunResult simulate(const RunOptions& options, const std::string& config_file) {
   result.units = sim::simulate(request);
 
   result.reference_to_model = workload.reference_to_model;
+  if (result.reference_to_model && !std::isfinite(*result.reference_to_model)) {
+    result.reference_to_model.reset();
+    result.input.notes.emplace_back("the model's own output is 0 everywhere in the trace");
+  }
   for (const sim::Job& job : workload.jobs) result.jobs.push_back({job.layer, job.kv_head});
   for (const sim::UnitReport& unit : result.units) {
     energy::check_report(unit.energy);
@@ -97,9 +128,9 @@ RunResult simulate(const RunOptions& options, const std::string& config_file) {
 }  // namespace
 
 void run(const RunOptions& options) {
-  const std::string config_file = config::find_config("hardware", options.config);
-  check_outputs(options, config_file);
-  const RunResult result = simulate(options, config_file);
+  const Setup setup = load_setup(options);
+  check_outputs(options, setup);
+  const RunResult result = simulate(options, setup);
   std::string screen = options.tsv ? make_tsv(result) : make_table(result);
   if (!options.json.empty()) {
     std::string report = to_text(make_report(result));

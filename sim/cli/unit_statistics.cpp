@@ -222,7 +222,8 @@ void add_memory(Table& table) {
   memory("memory.write_requests", "requests", "Write requests of the unit.",
          &MemoryCounters::write_requests);
   memory("memory.activates", "activates", "Rows opened.", &MemoryCounters::activates);
-  memory("memory.row_hits", "accesses", "Accesses that found their row open.",
+  memory("memory.row_hits", "pieces",
+         "Pieces of requests, each on one channel and in one row, that found their row open.",
          &MemoryCounters::row_hits);
   memory("memory.busy_fraction", "fraction", "Bandwidth used over peak bandwidth, whole run.",
          &MemoryCounters::busy_fraction);

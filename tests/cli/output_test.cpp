@@ -92,11 +92,33 @@ TEST(Output, InputIsNeverOverwritten) {
   EXPECT_EQ(read_file(config), before);
 }
 
+// Everything that a run reads: the energy pack and a model's file, too.
+TEST(Output, EnergyPackAndModelAreNotOverwritten) {
+  const TemporaryFolder folder;
+  const std::string pack = folder / "pack.yaml";
+  const std::string model = folder / "model.yaml";
+  write_file(pack, read_file(SANTA_SOURCE_DIR "/configs/energy/horowitz-45nm.yaml"));
+  write_file(model, read_file(SANTA_SOURCE_DIR "/configs/models/bitnet-2b-4t.yaml"));
+  const std::string pack_before = read_file(pack);
+  const std::string model_before = read_file(model);
+  expect_refused(run_program(small_run({"--set", "energy_pack=" + pack, "--json", pack})),
+                 {"--json", "is the input file of energy_pack"});
+  expect_refused(
+      run_program({"run", "--model", model, "--context", "64", "--timeline", model}),
+      {"--timeline", "is the input file of --model"});
+  EXPECT_EQ(read_file(pack), pack_before);
+  EXPECT_EQ(read_file(model), model_before);
+}
+
 TEST(Output, TwoResultsInOneFileAreRefused) {
   const TemporaryFolder folder;
   const std::string file = folder / "both";
-  expect_refused(run_program(small_run({"--json", file, "--timeline", file})),
-                 {"--timeline", "--json"});
+  const std::string dotted = folder / "./both";
+  const std::string relative = fs::relative(file);
+  for (const std::string& other : {file, dotted, relative}) {
+    expect_refused(run_program(small_run({"--json", file, "--timeline", other})),
+                   {"--timeline", "--json"});
+  }
   EXPECT_TRUE(folder.files().empty());
 }
 

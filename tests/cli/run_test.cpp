@@ -154,17 +154,25 @@ TEST(Run, ModelShapeIsLabelledSynthetic) {
 
 // The command in the provenance repeats the run, every byte of it.
 TEST(Run, CommandInProvenanceRepeatsTheRun) {
-  const std::vector<std::string> arguments = small_run(
-      {"--set", "clock_mhz=123.5", "--scores", "bernoulli", "--samples", "32", "--json", "-"});
-  const Outcome first = run_program(arguments);
-  expect_success(first);
-  std::istringstream words(json::parse(first.out)["provenance"]["command"].get<std::string>());
-  std::vector<std::string> again;
-  std::string word;
-  words >> word;  // the program
-  while (words >> word) again.push_back(word);
-  again.insert(again.end(), {"--json", "-"});
-  EXPECT_EQ(run_program(again).out, first.out);
+  const std::vector<std::string> runs[] = {
+      small_run({"--set", "clock_mhz=123.5", "--scores", "bernoulli", "--samples", "32"}),
+      small_run({"--values", "dense", "--top-k", "16"}),
+      small_run({"--values", "topk", "--samples", "16", "--no-baselines"}),
+      small_run({"--values", "santa", "--seed", "7", "--step", "3", "--no-baselines"}),
+      {"run", "--layers", "13"},
+  };
+  for (std::vector<std::string> arguments : runs) {
+    arguments.insert(arguments.end(), {"--json", "-"});
+    const Outcome first = run_program(arguments);
+    expect_success(first);
+    std::istringstream words(json::parse(first.out)["provenance"]["command"].get<std::string>());
+    std::vector<std::string> again;
+    std::string word;
+    words >> word;  // the program
+    while (words >> word) again.push_back(word);
+    again.insert(again.end(), {"--json", "-"});
+    EXPECT_EQ(run_program(again).out, first.out);
+  }
 }
 
 }  // namespace
