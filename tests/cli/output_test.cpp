@@ -103,9 +103,8 @@ TEST(Output, EnergyPackAndModelAreNotOverwritten) {
   const std::string model_before = read_file(model);
   expect_refused(run_program(small_run({"--set", "energy_pack=" + pack, "--json", pack})),
                  {"--json", "is the input file of energy_pack"});
-  expect_refused(
-      run_program({"run", "--model", model, "--context", "64", "--timeline", model}),
-      {"--timeline", "is the input file of --model"});
+  expect_refused(run_program({"run", "--model", model, "--context", "64", "--timeline", model}),
+                 {"--timeline", "is the input file of --model"});
   EXPECT_EQ(read_file(pack), pack_before);
   EXPECT_EQ(read_file(model), model_before);
 }

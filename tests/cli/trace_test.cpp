@@ -92,6 +92,29 @@ TEST(TraceInput, EmptyContext) {
   EXPECT_EQ(report["traffic"]["key_bytes"], 0);
 }
 
+// Equal weights over values of alternating sign: the exact output is 0, so no error is relative to
+// it.
+TEST(TraceInput, ExactOutputOfZeroIsSaidSo) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "trace.safetensors";
+  TraceParts trace = small_trace();
+  std::vector<float> values;
+  for (int e = 0; e < 2 * 100 * 16; ++e) values.push_back(e / 16 % 2 == 0 ? 1.0F : -1.0F);
+  trace.tensors["layers.0.query"] = float_tensor({4, 16}, std::vector<float>(64, 0.0F));
+  trace.tensors["layers.0.value"] = float_tensor({2, 100, 16}, values);
+  trace.tensors["layers.0.output"] = float_tensor({4, 16}, std::vector<float>(64, 0.0F));
+  write_file(path, trace.bytes());
+  std::vector<std::string> arguments = trace_run(path);
+  arguments.insert(arguments.end(), {"--samples", "1"});
+  const json report = run_json(arguments);
+  EXPECT_TRUE(report["accuracy"]["relative_l2"].is_null());
+  EXPECT_TRUE(report["accuracy"]["worst_head_relative_l2"].is_null());
+  EXPECT_EQ(report["accuracy"]["missing_reason"], "the exact output is 0 everywhere");
+  EXPECT_LT(report["accuracy"]["log_sum_exp_error"], 0.01);
+  EXPECT_EQ(report["input"]["reference_to_model_relative_l2"], 0.0);
+  EXPECT_EQ(report["baselines"]["dense"]["accuracy"]["relative_l2"], 0.0);
+}
+
 // Integers with their scales give the same unit as the floats they stand for.
 TEST(TraceInput, IntegerTensors) {
   const TemporaryFolder folder;

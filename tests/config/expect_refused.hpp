@@ -15,7 +15,7 @@ std::string refusal_of(Action action) {
   try {
     action();
   } catch (const InputError& error) {
-    const std::string message = error.what();
+    std::string message = error.what();
     EXPECT_EQ(message.find('\n'), std::string::npos) << "more than one line: " << message;
     return message;
   }

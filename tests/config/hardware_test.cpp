@@ -141,10 +141,12 @@ TEST(Hardware, RangesAreEnforcedAtBothEnds) {
                                                       : "a power of two") +
                              (" from " + key.allowed.substr(0, middle)) + " to " +
                              key.allowed.substr(middle + 4);
+    const auto message = [&](const std::string& value) {
+      return "--set: " + key.key + ": got " + value + "; allowed: " + what;
+    };
     for (const std::string& value :
          {text(is_real ? low * 0.9 : low - 1), text(is_real ? high * 1.1 : high * 2), text(-1)}) {
-      EXPECT_EQ(refused({{key.key, value}}),
-                "--set: " + key.key + ": got " + value + "; allowed: " + what);
+      EXPECT_EQ(refused({{key.key, value}}), message(value));
     }
   }
 }

@@ -133,14 +133,16 @@ TEST(ChooseScale, PowersOfTwoNeedNoAddition) {
 TEST(ChooseScale, RefusesWhatIsTooLarge) {
   EXPECT_EQ(scale_value(choose_scale(448.0)), 448.0);  // 2^8 (1 + 1/2 + 1/4)
   EXPECT_EQ(message_of([] { choose_scale(449.0); }),
-            "query: scale: one coefficient unit is 2^9; allowed: at most 2^8 in the log2 domain");
+            "query: scale: one coefficient unit is 2^9; allowed: at most 2^8 in the log2 domain: a "
+            "query feature times its largest key times the softmax scale is too large");
   EXPECT_EQ(message_of([] { choose_scale(1024.0); }),
-            "query: scale: one coefficient unit is 2^10; allowed: at most 2^8 in the log2 domain");
+            "query: scale: one coefficient unit is 2^10; allowed: at most 2^8 in the log2 domain: "
+            "a query feature times its largest key times the softmax scale is too large");
   EXPECT_THROW(choose_scale(std::numeric_limits<double>::max()), InputError);
   for (const double kappa : {std::numeric_limits<double>::infinity(), std::nan("")}) {
     EXPECT_EQ(message_of([&] { choose_scale(kappa); }),
               "query: scale: one coefficient unit is not finite; allowed: at most 2^8 in the log2 "
-              "domain");
+              "domain: a query feature times its largest key times the softmax scale is too large");
   }
 }
 

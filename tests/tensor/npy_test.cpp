@@ -73,7 +73,7 @@ TEST_F(NpyTest, FortranOrder) {
 
 TEST_F(NpyTest, FilesThatAreNoArrays) {
   EXPECT_EQ(message_of([&] { read_npy(folder_.path("none")); }, folder_),
-            "none: cannot open: No such file or directory");
+            "none: cannot open: No such file or directory; allowed: a readable regular file");
   EXPECT_EQ(message_of([&] { read_npy(folder_.path("")); }, folder_),
             ": is a folder; allowed: a regular file");
   EXPECT_EQ(refused(""), "f: 0 bytes; allowed: a .npy file, of 10 bytes or more");

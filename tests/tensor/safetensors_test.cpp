@@ -53,7 +53,7 @@ TEST_F(SafetensorsTest, ReadsEveryTypeAndMetadata) {
 
 TEST_F(SafetensorsTest, OtherThanRegularFiles) {
   EXPECT_EQ(message_of([&] { SafetensorsFile file(folder_.path("no\tne")); }, folder_),
-            "no\\tne: cannot open: No such file or directory");
+            "no\\tne: cannot open: No such file or directory; allowed: a readable regular file");
   ASSERT_EQ(::mkdir(folder_.path("folder").c_str(), 0700), 0);
   EXPECT_EQ(message_of([&] { SafetensorsFile file(folder_.path("folder")); }, folder_),
             "folder: is a folder; allowed: a regular file");

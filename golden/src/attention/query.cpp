@@ -21,6 +21,10 @@ using arithmetic::kRatioZeroExponent;
 using arithmetic::ScaleFactor;
 
 constexpr double kLog2E = 1.4426950408889634074;
+static_assert(kMinScaleExponent == -8, "kAllowedUnit says so");
+constexpr const char* kAllowedUnit =
+    "at most 2^8 in the log2 domain: a query feature times its largest key times the softmax scale "
+    "is too large";
 constexpr double kScoreLimit = 4194304.0;  // 2^22: x keeps 8 fraction bits within int32
 
 // Every allowed 1 + sign_a 2^-shift_a + sign_b 2^-shift_b, doubled through the exponent until its
@@ -105,8 +109,7 @@ double scale_value(ScaleFactor scale) {
 ScaleFactor choose_scale(double kappa) {
   static const std::vector<ScaleFactor> mantissas = make_mantissas();
   if (!std::isfinite(kappa)) {
-    throw input_error("query", "scale", "one coefficient unit is not finite",
-                      "at most 2^" + std::to_string(-kMinScaleExponent) + " in the log2 domain");
+    throw input_error("query", "scale", "one coefficient unit is not finite", kAllowedUnit);
   }
   const double smallest = std::ldexp(1.0, -kMaxScaleExponent);
   if (kappa <= smallest) {
@@ -131,7 +134,7 @@ ScaleFactor choose_scale(double kappa) {
   }
   if (exponent < kMinScaleExponent) {
     throw input_error("query", "scale", "one coefficient unit is 2^" + std::to_string(-exponent),
-                      "at most 2^" + std::to_string(-kMinScaleExponent) + " in the log2 domain");
+                      kAllowedUnit);
   }
   factor.exponent = static_cast<std::int8_t>(exponent);
   return factor;

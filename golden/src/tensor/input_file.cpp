@@ -19,7 +19,8 @@ namespace {
 
 InputError system_failure(const std::string& path, const std::string& action, int number) {
   return input_error(shown(path), "",
-                     "cannot " + action + ": " + std::generic_category().message(number), "");
+                     "cannot " + action + ": " + std::generic_category().message(number),
+                     "a readable regular file");
 }
 
 const char* kind_name(mode_t mode) {

@@ -57,8 +57,9 @@ constexpr double exp2_series(double y) {
 constexpr std::array<std::uint16_t, 256> make_exponential_table() {
   std::array<std::uint16_t, 256> table{};
   for (int f = 0; f < 256; ++f) {
-    table[static_cast<std::size_t>(f)] =
-        static_cast<std::uint16_t>(exp2_series(f / 256.0 - 1.0) * 65536.0 + 0.5);
+    const double entry = exp2_series(f / 256.0 - 1.0) * 65536.0;
+    // Positive, and std::lround is not constexpr. NOLINTNEXTLINE(bugprone-incorrect-roundings)
+    table[static_cast<std::size_t>(f)] = static_cast<std::uint16_t>(entry + 0.5);
   }
   return table;
 }
