@@ -12,6 +12,7 @@
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "results.hpp"
+#include "sanitizer.hpp"
 #include "santa/config/message_text.hpp"
 #include "santa/config/preset.hpp"
 #include "santa/energy/pack.hpp"
@@ -111,6 +112,7 @@ RunResult simulate(const RunOptions& options, const Setup& setup) {
   request.record_spans = !options.timeline.empty();
   request.progress = [&](double fraction) { progress.show("simulating", fraction); };
   result.units = sim::simulate(request);
+  restore_stack_bounds();
 
   result.reference_to_model = workload.reference_to_model;
   if (result.reference_to_model && !std::isfinite(*result.reference_to_model)) {
