@@ -16,7 +16,7 @@ constexpr double kSmallestPositive = 1e-12;  // where log-log interpolation need
 constexpr std::int64_t kMaxWidthBits = 1024;
 constexpr std::int64_t kMaxCapacityBytes = std::int64_t{1} << 40;
 
-enum class Axis { none, width, capacity, capacity_and_port };
+enum class Axis { kNone, kWidth, kCapacity, kCapacityAndPort };
 
 struct TableRules {
   const char* unit;
@@ -49,28 +49,28 @@ TableRules rules_of(Operation operation) {
     default:
       break;
   }
-  return {"pJ", Axis::width, 0.0, interpolation};
+  return {"pJ", Axis::kWidth, 0.0, interpolation};
 }
 
-constexpr TableRules kControlRules = {"fraction of logic energy", Axis::none, 0.0, kNone};
+constexpr TableRules kControlRules = {"fraction of logic energy", Axis::kNone, 0.0, kNone};
 constexpr TableRules kSramReadRules = {
-    "pJ per access", Axis::capacity, kSmallestPositive,
+    "pJ per access", Axis::kCapacity, kSmallestPositive,
     "log-log in capacity between points, slope of the last segment beyond"};
-constexpr TableRules kSramWriteRules = {"write energy over read energy", Axis::capacity,
+constexpr TableRules kSramWriteRules = {"write energy over read energy", Axis::kCapacity,
                                         kSmallestPositive,
                                         "log-log in capacity between points, constant beyond"};
 constexpr TableRules kSramPortRules = {"access energy over that of the narrowest port",
-                                       Axis::capacity_and_port, kSmallestPositive,
+                                       Axis::kCapacityAndPort, kSmallestPositive,
                                        "log-log in capacity, constant beyond; log-log in port "
                                        "width, slope of the first segment below, "
                                        "banks side by side above"};
 constexpr TableRules kSramLeakageRules = {
-    "mW", Axis::capacity, kSmallestPositive,
+    "mW", Axis::kCapacity, kSmallestPositive,
     "log-log in capacity between points, slope of the last segment beyond"};
-constexpr TableRules kLogicLeakageRules = {"mW", Axis::none, 0.0, kNone};
-constexpr TableRules kActivateRules = {"pJ per activate", Axis::none, 0.0, kNone};
-constexpr TableRules kPerBitRules = {"pJ per bit", Axis::none, 0.0, kNone};
-constexpr TableRules kBackgroundRules = {"mW per device", Axis::none, 0.0, kNone};
+constexpr TableRules kLogicLeakageRules = {"mW", Axis::kNone, 0.0, kNone};
+constexpr TableRules kActivateRules = {"pJ per activate", Axis::kNone, 0.0, kNone};
+constexpr TableRules kPerBitRules = {"pJ per bit", Axis::kNone, 0.0, kNone};
+constexpr TableRules kBackgroundRules = {"mW per device", Axis::kNone, 0.0, kNone};
 
 Range read_range(const Node& node, double min_value) {
   Range range;
@@ -199,21 +199,21 @@ class PackLoader {
                                                               {"estimate", Confidence::estimate}});
     table.note = node.text("note");
     table.interpolation = rules.interpolation;
-    if (rules.axis == Axis::none) {
+    if (rules.axis == Axis::kNone) {
       table.points.push_back({0.0, 0, read_range(node, rules.min_value)});
     } else {
-      table.axis = rules.axis == Axis::width ? "width_bits" : "capacity_bytes";
+      table.axis = rules.axis == Axis::kWidth ? "width_bits" : "capacity_bytes";
       read_points(node, rules, table);
     }
     return table;
   }
 
   static void read_points(const Node& node, const TableRules& rules, Table& table) {
-    const std::int64_t max_at = rules.axis == Axis::width ? kMaxWidthBits : kMaxCapacityBytes;
+    const std::int64_t max_at = rules.axis == Axis::kWidth ? kMaxWidthBits : kMaxCapacityBytes;
     for (const Node& entry : node.list("points", 1)) {
       Point point;
       point.at = static_cast<double>(entry.integer(table.axis, 1, max_at));
-      if (rules.axis == Axis::capacity_and_port) {
+      if (rules.axis == Axis::kCapacityAndPort) {
         point.port_bits = static_cast<unsigned>(entry.integer("port_bits", 1, kMaxWidthBits));
       }
       point.value = read_range(entry, rules.min_value);

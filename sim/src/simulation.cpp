@@ -166,6 +166,7 @@ std::vector<UnitReport> simulate(const SimulationRequest& request) {
   }
   sc_core::sc_start();
   std::vector<UnitReport> reports;
+  reports.reserve(systems.size());
   for (const auto& system : systems) reports.push_back(system->take_report());
   return reports;
 }

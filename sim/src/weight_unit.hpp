@@ -20,7 +20,7 @@ class Stash {
     return static_cast<std::uint64_t>(state.group()) * state.cache().tile_keys * 2;
   }
   bool on_chip(const JobState& state, std::uint32_t tile) const {
-    return tile < half_bytes_ / tile_bytes(state);
+    return tile < whole_tiles(state);
   }
   // Where a spilled tile's weights lie, and behind the weights of all tiles its statistics.
   ByteRange spilled_weights(const JobState& state, std::uint32_t tile) const {
@@ -28,12 +28,12 @@ class Stash {
   }
   ByteRange spilled_statistics(const JobState& state, std::uint32_t first,
                                std::uint32_t count) const {
-    const std::uint64_t entry = state.group() * (kStatisticsBits / 8);
+    const std::uint64_t entry = std::uint64_t{state.group()} * (kStatisticsBits / 8);
     return {state.addresses.stash + state.tile_count() * tile_bytes(state) + first * entry,
             count * entry};
   }
   std::uint32_t tiles_on_chip(const JobState& state) const {
-    const std::uint64_t fit = half_bytes_ / tile_bytes(state);
+    const std::uint64_t fit = whole_tiles(state);
     return fit < state.tile_count() ? static_cast<std::uint32_t>(fit) : state.tile_count();
   }
 
@@ -50,6 +50,12 @@ class Stash {
   }
 
  private:
+  // Tiles that fit a half. No tile is empty: model shapes and traces have query heads in each
+  // group.
+  std::uint64_t whole_tiles(const JobState& state) const {
+    return half_bytes_ / tile_bytes(state);  // NOLINT(clang-analyzer-core.DivideZero)
+  }
+
   std::uint64_t half_bytes_;
   Credits halves_{2};
   std::vector<std::vector<std::uint16_t>> buffers_{2};

@@ -182,7 +182,7 @@ TEST(Decode, RefusesBudgetsThatTheUnitCannotRun) {
     }
     return "";
   };
-  const char* kPower = "allowed: a power of two from 1 to 4096";
+  constexpr const char* kPower = "allowed: a power of two from 1 to 4096";
   using ::testing::HasSubstr;
   EXPECT_THAT(message(0, 8, ValueScheme::kSystematic, ScoreScheme::kExact), HasSubstr(kPower));
   EXPECT_THAT(message(48, 8, ValueScheme::kSystematic, ScoreScheme::kExact),

@@ -86,7 +86,7 @@ TEST(Timing, UnloadedLatencyEqualsTheFormula) {
     // Query 512 B on 2 of 4 channels; a tile of 16 KiB evenly on all, in four requests issued a
     // cycle apart that the channels serve back to back; a row of 128 B; an output of 256 B.
     const double expected = (latency + transfer(256)) + busy["query_encoder"] +
-                            (latency + transfer(16384 / 4)) + busy["ternary_gather"] +
+                            (latency + transfer(16384.0 / 4)) + busy["ternary_gather"] +
                             busy["weight_unit"] + busy["systematic_sampler"] +
                             (latency + transfer(128)) + busy["value_gather"] + busy["normalizer"] +
                             (latency + transfer(256));

@@ -23,17 +23,17 @@ class NpyTraceTest : public testing::Test {
     return folder_.write(name, bytes);
   }
   std::string query(const std::string& shape, std::size_t elements) {
-    return array("query.npy", "<f4", shape, elements, kOne);
+    return array("query.npy", "<f4", shape, elements, one_);
   }
   std::string cache(const std::string& name, const std::string& shape, std::size_t elements) {
-    return array(name, "<f4", shape, elements, kOne);
+    return array(name, "<f4", shape, elements, one_);
   }
   std::string refused(const std::string& query, const std::string& key, const std::string& value,
                       std::optional<double> scale = std::nullopt) {
     return message_of([&] { load_npy_trace(query, key, value, scale); }, folder_);
   }
 
-  const std::string kOne{"\x00\x00\x80\x3f", 4};
+  const std::string one_{"\x00\x00\x80\x3f", 4};
   TemporaryFolder folder_;
 };
 
@@ -80,7 +80,7 @@ TEST_F(NpyTraceTest, ShapesThatDoNotFit) {
             "k3: shape: got [2, 3, 3]; allowed: the query's head dimension, 2 on axis 2");
   EXPECT_EQ(refused(q, cache("k3", "(0, 3, 2)", 0), k),
             "k3: shape: got [0, 3, 2]; allowed: KV heads from 1 to 65536 on axis 0");
-  EXPECT_EQ(refused(array("q", "<f4", "(4, 1025)", 4100, kOne), k, k),
+  EXPECT_EQ(refused(array("q", "<f4", "(4, 1025)", 4100, one_), k, k),
             "q: shape: got [4, 1025]; allowed: a head dimension from 1 to 1024 on axis 1");
   EXPECT_EQ(refused(array("q", "|i1", "(4, 2)", 8, "\x01"), k, k),
             "q: descr: got \"|i1\"; allowed: '<f4', '<f2' for a query");

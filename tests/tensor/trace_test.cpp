@@ -26,7 +26,7 @@ class TraceTest : public testing::Test {
   std::string refused(const std::string& key, const std::string& value) {
     const Metadata before = small_.metadata;
     small_.metadata[key] = value;
-    const std::string message = refused();
+    std::string message = refused();
     small_.metadata = before;
     return message;
   }

@@ -132,8 +132,8 @@ const TensorInfo& require_tensor(const SafetensorsFile& file, const std::string&
                       "shape " + shape_text(stored));
   }
   if (std::find(dtypes.begin(), dtypes.end(), info->dtype) == dtypes.end()) {
-    std::vector<std::string_view> names;
-    for (const DType dtype : dtypes) names.push_back(dtype_name(dtype));
+    std::vector<std::string_view> names(dtypes.size());
+    std::transform(dtypes.begin(), dtypes.end(), names.begin(), dtype_name);
     throw input_error(shown(file.path()), tensor_key(name) + ": dtype",
                       fmt::format("got {}", dtype_name(info->dtype)),
                       fmt::format("{}", fmt::join(names, ", ")));
