@@ -35,14 +35,14 @@ struct Scores {
     const double unit = scale_value(operands.scale[g]);
     const double log2_scale = head.tensors.softmax_scale / kLn2;
     for (std::uint32_t n = 0; n < cache.context; ++n) {
+      const std::int8_t* tile = cache.tile(n / cache.tile_keys);
       double accumulator = 0.0;
       double exact = 0.0;
       double error = 0.0;
       for (std::uint32_t i = 0; i < cache.head_dimension; ++i) {
         const std::size_t index = static_cast<std::size_t>(g) * cache.head_dimension + i;
-        const double key = cache.tile(
-            n /
-            cache.tile_keys)[static_cast<std::size_t>(i) * cache.tile_keys + n % cache.tile_keys];
+        const double key =
+            tile[static_cast<std::size_t>(i) * cache.tile_keys + n % cache.tile_keys];
         const double wanted =
             static_cast<double>(head.tensors.query[index]) * cache.key_scale[i] * log2_scale / unit;
         accumulator += query.coefficients[index] * key;
