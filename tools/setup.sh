@@ -26,7 +26,8 @@ readonly -A kGroups=(
     libgtest-dev: tests
     libgmock-dev: tests
     libbenchmark-dev: benchmarks
-    python3: small tools of the tests"
+    python3: small tools of the build and the tests
+    python3-yaml: description of the register map"
   [lint]="
     clang-format-14: source format
     clang-tidy-14: C++ checks
