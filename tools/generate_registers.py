@@ -44,6 +44,9 @@ def package_text(registers: RegisterMap) -> str:
     lines = [
         "// Offsets, fields and counters of the register map.",
         "// Written by tools/generate_registers.py from rtl/registers.yaml.",
+        "",
+        "// A block uses some of it only.",
+        "/* verilator lint_off UNUSEDPARAM */",
         "package santa_registers_pkg;",
     ]
     for register in registers.registers:
@@ -61,7 +64,7 @@ def package_text(registers: RegisterMap) -> str:
     lines.append(f"  localparam int NumCounters = {len(registers.counters)};")
     for index, counter in enumerate(registers.counters):
         lines.append(f"  localparam int Counter{camel(counter.name)} = {index};")
-    return "\n".join([*lines, "endpackage", ""])
+    return "\n".join([*lines, "endpackage", "/* verilator lint_on UNUSEDPARAM */", ""])
 
 
 def register_row(register: Register) -> str:
