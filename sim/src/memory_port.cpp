@@ -14,21 +14,35 @@ constexpr std::uint64_t Traffic::*kStreamCounters[] = {&Traffic::query_bytes, &T
 
 }  // namespace
 
-MemoryPort::MemoryPort(const sc_core::sc_module_name& name, const config::MemoryConfig& memory,
+MemoryPort::MemoryPort(const sc_core::sc_module_name& name, const config::HardwareConfig& hardware,
                        const Clock& clock)
     : sc_core::sc_module(name),
       socket("socket"),
-      access_bytes_(static_cast<std::uint64_t>(memory.access_bytes)),
+      access_bytes_(static_cast<std::uint64_t>(hardware.memory.access_bytes)),
+      port_bytes_(static_cast<std::uint64_t>(hardware.unit.port_bytes)),
+      latency_(hardware.memory.latency_ns, sc_core::SC_NS),
       clock_(clock),
       scratch_(kRequestBytes),
-      late_responses_("late_responses") {
+      late_responses_("late_responses"),
+      crossing_("crossing") {
   socket.register_nb_transport_bw(this, &MemoryPort::nb_transport_bw);
+  spawn_drain(late_responses_, &MemoryPort::cross);
+  spawn_drain(crossing_, &MemoryPort::complete);
+}
+
+void MemoryPort::spawn_drain(tlm_utils::peq_with_get<tlm::tlm_generic_payload>& queue,
+                             void (MemoryPort::*action)(tlm::tlm_generic_payload&)) {
   sc_core::sc_spawn_options options;
   options.spawn_method();
-  options.set_sensitivity(&late_responses_.get_event());
+  options.set_sensitivity(&queue.get_event());
   options.dont_initialize();
-  sc_core::sc_spawn([this] { drain_late_responses(); }, sc_core::sc_gen_unique_name("late"),
-                    &options);
+  sc_core::sc_spawn(
+      [this, &queue, action] {
+        while (tlm::tlm_generic_payload* payload = queue.get_next_transaction()) {
+          (this->*action)(*payload);
+        }
+      },
+      sc_core::sc_gen_unique_name("drain"), &options);
 }
 
 void MemoryPort::submit(tlm::tlm_command command, Stream stream, std::uint64_t address,
@@ -79,6 +93,7 @@ void MemoryPort::send_pending() {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     const sc_core::sc_time start = std::max(now, next_issue_);
     next_issue_ = start + clock_.cycles(1);
+    payload.issued = start;
     sc_core::sc_time delay = start - now;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     waiting_for_accept_ = &payload;
@@ -105,7 +120,7 @@ tlm::tlm_sync_enum MemoryPort::nb_transport_bw(tlm::tlm_generic_payload& payload
     }
   }
   if (delay == sc_core::SC_ZERO_TIME) {
-    complete(payload);
+    cross(payload);
   } else {
     late_responses_.notify(payload, delay);
   }
@@ -113,9 +128,20 @@ tlm::tlm_sync_enum MemoryPort::nb_transport_bw(tlm::tlm_generic_payload& payload
   return tlm::TLM_COMPLETED;
 }
 
-void MemoryPort::drain_late_responses() {
-  while (tlm::tlm_generic_payload* payload = late_responses_.get_next_transaction()) {
-    complete(*payload);
+void MemoryPort::cross(tlm::tlm_generic_payload& payload) {
+  const sc_core::sc_time issued = static_cast<Payload&>(payload).issued;
+  const std::uint64_t words =
+      divide_up(payload.get_address() + payload.get_data_length(), port_bytes_) -
+      payload.get_address() / port_bytes_;
+  const bool is_read = payload.is_read();
+  sc_core::sc_time& words_end = is_read ? read_words_end_ : write_words_end_;
+  const sc_core::sc_time start = std::max(words_end, is_read ? issued + latency_ : issued);
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  words_end = std::max(now, start + clock_.cycles(words));
+  if (words_end == now) {
+    complete(payload);
+  } else {
+    crossing_.notify(payload, words_end - now);
   }
 }
 

@@ -22,11 +22,17 @@ enum class Stream : std::uint8_t { kQuery, kKey, kValue, kStash, kOutput };
 // Splits transfers at 4 KiB boundaries, which an AXI4 burst never crosses, sends at most one
 // request a cycle in order of submission, and calls back when the last byte of a transfer is there.
 // Streams limit what they have in flight through their own credits, so the queue stays short.
+//
+// Data crosses the port in words of `unit.port_bytes`, one a cycle for reads and one for writes. A
+// request that touches w words starts to cross when the words of the requests before it, in the
+// order of the memory's answers, have crossed; a read not before `memory.latency_ns` after its
+// issue, a write not before its issue. It ends w cycles later, or with the memory's answer if that
+// comes later.
 class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
  public:
   tlm_utils::simple_initiator_socket<MemoryPort> socket;
 
-  MemoryPort(const sc_core::sc_module_name& name, const config::MemoryConfig& memory,
+  MemoryPort(const sc_core::sc_module_name& name, const config::HardwareConfig& hardware,
              const Clock& clock);
 
   using Completion = std::function<void()>;
@@ -55,24 +61,30 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
     std::uint64_t bytes = 0;
     Transfer* transfer = nullptr;
   };
-  // A pooled payload that knows its transfer.
+  // A pooled payload that knows its transfer and when it was issued.
   struct Payload : tlm::tlm_generic_payload {
     using tlm_generic_payload::tlm_generic_payload;
     Transfer* transfer = nullptr;
+    sc_core::sc_time issued;
   };
 
   void submit(tlm::tlm_command command, Stream stream, std::uint64_t address, std::uint64_t bytes,
               Completion done);
   void send_pending();
+  // The memory has answered: books the request's words on the port.
+  void cross(tlm::tlm_generic_payload& payload);
   void complete(tlm::tlm_generic_payload& payload);
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
-  void drain_late_responses();
+  void spawn_drain(tlm_utils::peq_with_get<tlm::tlm_generic_payload>& queue,
+                   void (MemoryPort::*action)(tlm::tlm_generic_payload&));
   void free(tlm::tlm_generic_payload* payload) override;
   Payload& take_payload();
   Transfer* take_transfer();
 
   std::uint64_t access_bytes_;
+  std::uint64_t port_bytes_;
+  sc_core::sc_time latency_;
   const Clock& clock_;
   std::deque<Request> pending_;
   tlm::tlm_generic_payload* waiting_for_accept_ = nullptr;
@@ -84,6 +96,9 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   std::vector<Transfer*> free_transfers_;
   std::vector<unsigned char> scratch_;  // targets may write it; nobody reads it
   tlm_utils::peq_with_get<tlm::tlm_generic_payload> late_responses_;
+  tlm_utils::peq_with_get<tlm::tlm_generic_payload> crossing_;
+  sc_core::sc_time read_words_end_;  // of all words booked so far
+  sc_core::sc_time write_words_end_;
   Traffic traffic_;
 };
 

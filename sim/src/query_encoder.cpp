@@ -3,7 +3,9 @@
 namespace santa::sim {
 namespace {
 
-constexpr unsigned kOperandBits = 24;      // Q8.16
+constexpr unsigned kOperandBits = 24;  // Q8.16
+// A 64-bit random word has four lanes of 16 bits.
+constexpr std::uint64_t kOperandsPerCycle = 4;
 constexpr unsigned kCoefficientBits = 16;  // plane masks of plus and minus digits, 8 each
 
 }  // namespace
@@ -35,10 +37,11 @@ void QueryEncoder::run() {
     context_.port.read_and_wait(Stream::kQuery, state->addresses.query,
                                 (operands.magnitude.size() + operands.ratio.size()) * 4);
     encode(*state);
-    const std::uint64_t cycles =
-        std::max(divide_up(state->head_dimension(),
-                           context_.config_u64(context_.hardware.unit.encoder_lanes)),
-                 state->query.lfsr_words);
+    // The operands of a feature: one a head, and the shared one of group scores.
+    const std::uint64_t slots =
+        (operands.magnitude.size() + operands.ratio.size()) / state->head_dimension();
+    const std::uint64_t cycles = std::max(
+        state->head_dimension() * divide_up(slots, kOperandsPerCycle), state->query.lfsr_words);
     probe_.work(cycles, index, "query", index);
     out_.write(std::move(state), probe_);
   }

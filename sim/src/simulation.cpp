@@ -47,7 +47,7 @@ class UnitSystem {
                {config::name_of(hardware_.memory.kind),
                 static_cast<unsigned>(hardware_.memory.devices), kEnergyWindowNs}),
         probe_(clock, request.record_spans),
-        port_((name_ + "_port").c_str(), hardware_.memory, clock),
+        port_((name_ + "_port").c_str(), hardware_, clock),
         memory_((name_ + "_memory").c_str(), hardware_.memory, meter_),
         clock_(clock) {
     report_.kind = unit.kind;

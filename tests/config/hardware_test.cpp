@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cinttypes>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
@@ -30,9 +32,9 @@ const std::map<std::string, std::string>& other_values() {
                                                             {"unit.tile_keys", "32"},
                                                             {"unit.group_heads", "3"},
                                                             {"unit.max_head_dimension", "65"},
+                                                            {"unit.port_bytes", "32"},
                                                             {"unit.key_lanes", "4"},
                                                             {"unit.digit_lanes", "2"},
-                                                            {"unit.encoder_lanes", "5"},
                                                             {"unit.weight_lanes", "2"},
                                                             {"unit.scan_lanes", "2"},
                                                             {"unit.value_lanes", "9"},
@@ -64,7 +66,8 @@ TEST(Hardware, ReadsEveryKey) {
   EXPECT_EQ(config.name, "tiny-test");
   EXPECT_EQ(config.clock_mhz, 200.0);
   EXPECT_EQ(config.unit.tile_keys, 16);
-  EXPECT_EQ(config.unit.merge_rows, MergeRows::kNone);
+  EXPECT_EQ(config.unit.port_bytes, 16);
+  EXPECT_EQ(config.unit.merge_rows, MergeRows::kGroup);
   EXPECT_EQ(config.memory.kind, MemoryKind::kDdr4_3200);
   EXPECT_EQ(config.memory.channel_gb_per_s, 25.6);
   EXPECT_EQ(config.energy_pack, "horowitz-45nm");
@@ -97,7 +100,7 @@ TEST(Hardware, CanonicalTextIgnoresHowTheFileIsWritten) {
 // A change of this value breaks the link between published results and their configuration: it
 // needs an entry in the changelog.
 TEST(Hardware, HashIsStable) {
-  EXPECT_EQ(load_hardware(kTiny).hash(), "4427bcacf9be9d7f");
+  EXPECT_EQ(load_hardware(kTiny).hash(), "cb39978bb8975d4f");
 }
 
 TEST(Hardware, EveryKeyChangesTheHash) {
@@ -108,6 +111,26 @@ TEST(Hardware, EveryKeyChangesTheHash) {
     EXPECT_TRUE(hashes.insert(load_hardware(kTiny, {change}).hash()).second) << key.key;
   }
   EXPECT_EQ(hashes.size(), other_values().size() + 1);
+}
+
+TEST(Hardware, UnitHashIsThatOfTheUnitSection) {
+  // FNV-1a of the section as it stands in the canonical text.
+  const HardwareConfig config = load_hardware(kTiny);
+  const std::string text = config.canonical_text();
+  const std::size_t begin = text.find("unit:\n");
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (std::size_t i = begin; i < text.find("baselines:\n"); ++i) {
+    hash = (hash ^ static_cast<unsigned char>(text[i])) * 0x100000001b3u;
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+  EXPECT_EQ(config.unit_hash(), digits);
+  EXPECT_EQ(config.unit_hash(), "509b9a7c42cc03a5");
+  for (const auto& [key, value] : other_values()) {
+    EXPECT_EQ(load_hardware(kTiny, {{key, value}}).unit_hash() != config.unit_hash(),
+              key.rfind("unit.", 0) == 0)
+        << key;
+  }
 }
 
 TEST(Hardware, EveryKeyIsRequiredAndDescribed) {
@@ -154,8 +177,8 @@ TEST(Hardware, RangesAreEnforcedAtBothEnds) {
 TEST(Hardware, RefusesUnknownKeysAndNames) {
   EXPECT_EQ(refused({{"unit.tile_key", "64"}}),
             "--set: unit.tile_key: unknown key, did you mean \"tile_keys\"?; allowed: digit_lanes, "
-            "encoder_lanes, group_heads, key_buffer_tiles, key_lanes, max_head_dimension, "
-            "merge_rows, normalizer_lanes, row_buffer_rows, scan_lanes, stash_kib, tile_keys, "
+            "group_heads, key_buffer_tiles, key_lanes, max_head_dimension, merge_rows, "
+            "normalizer_lanes, port_bytes, row_buffer_rows, scan_lanes, stash_kib, tile_keys, "
             "value_lanes, weight_lanes");
   EXPECT_EQ(refused({{"unit.merge_rows", "all"}}),
             "--set: unit.merge_rows: got all; allowed: none, head, group");
@@ -169,7 +192,7 @@ TEST(Hardware, RefusesLanesWiderThanWhatTheyWorkOn) {
               "--set: unit." + key + ": got 32; allowed: at most unit.tile_keys, which is 16");
     EXPECT_NO_THROW(load_hardware(kTiny, {{"unit." + key, "16"}}));
   }
-  for (const std::string key : {"encoder_lanes", "value_lanes", "normalizer_lanes"}) {
+  for (const std::string key : {"value_lanes", "normalizer_lanes"}) {
     EXPECT_EQ(
         refused({{"unit." + key, "65"}}),
         "--set: unit." + key + ": got 65; allowed: at most unit.max_head_dimension, which is 64");

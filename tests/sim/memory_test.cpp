@@ -3,6 +3,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <functional>
+#include <vector>
 
 #include "bandwidth_memory.hpp"
 #include "memory_port.hpp"
@@ -12,8 +13,8 @@
 namespace santa::sim {
 namespace {
 
-config::MemoryConfig test_memory() {
-  return config::load_hardware("edge-lpddr5").memory;
+config::HardwareConfig test_hardware() {
+  return config::load_hardware("edge-lpddr5");
 }
 
 // A thread that drives a port.
@@ -35,15 +36,17 @@ struct System {
   energy::EnergyMeter meter{default_pack(), {"lpddr5-6400", 1, 1000.0}};
   MemoryPort port;
   BandwidthMemory memory;
-  explicit System(const config::MemoryConfig& config)
-      : clock(make_clock()), port("port", config, clock), memory("memory", config, meter) {
+  explicit System(const config::HardwareConfig& hardware)
+      : clock(make_clock()),
+        port("port", hardware, clock),
+        memory("memory", hardware.memory, meter) {
     port.socket.bind(memory.socket);
   }
 };
 
 TEST(BandwidthMemory, UnloadedReadTakesLatencyPlusTransfer) {
   in_child("unloaded", [] {
-    System system(test_memory());
+    System system(test_hardware());
     double ns = 0.0;
     Driver driver("driver", [&] {
       system.port.read_and_wait(Stream::kKey, 0, 32);
@@ -57,7 +60,7 @@ TEST(BandwidthMemory, UnloadedReadTakesLatencyPlusTransfer) {
 
 TEST(BandwidthMemory, StreamReachesPeakAndCountsRows) {
   in_child("stream", [] {
-    System system(test_memory());
+    System system(test_hardware());
     const std::uint64_t bytes = 1 << 20;
     double ns = 0.0;
     Driver driver("driver", [&] {
@@ -76,7 +79,7 @@ TEST(BandwidthMemory, StreamReachesPeakAndCountsRows) {
 
 TEST(BandwidthMemory, UnalignedReadsMoveWholeAccesses) {
   in_child("unaligned", [] {
-    System system(test_memory());
+    System system(test_hardware());
     Driver driver("driver", [&] { system.port.read_and_wait(Stream::kValue, 31, 34); });
     sc_core::sc_start();
     check_equal(system.port.traffic().value_bytes, 96U, "three accesses of 32 bytes");
@@ -145,7 +148,7 @@ TEST(MemoryPort, WorksWithEveryStyleOfTarget) {
     in_child("style " + std::to_string(static_cast<int>(style)), [&] {
       sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
       const Clock clock(1000.0);
-      MemoryPort port("port", test_memory(), clock);
+      MemoryPort port("port", test_hardware(), clock);
       ForeignMemory memory("memory", style);
       port.socket.bind(memory.socket);
       unsigned finished = 0;
@@ -163,6 +166,39 @@ TEST(MemoryPort, WorksWithEveryStyleOfTarget) {
       check(last_ns >= 50.0, "at least one latency");
     });
   }
+}
+
+// A memory that answers after 50 ns leaves the port as the bottleneck: every word of a direction
+// takes a cycle, and the directions do not disturb one another.
+TEST(MemoryPort, WordsCrossOneACycle) {
+  in_child("words", [] {
+    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+    const Clock clock(1000.0);
+    config::HardwareConfig hardware = test_hardware();
+    hardware.unit.port_bytes = 16;
+    hardware.memory.latency_ns = 20.0;
+    MemoryPort port("port", hardware, clock);
+    ForeignMemory memory("memory", ForeignMemory::Style::kCompleted);
+    port.socket.bind(memory.socket);
+    std::vector<double> reads;
+    std::vector<double> writes;
+    Driver driver("driver", [&] {
+      port.read(Stream::kKey, 0, 4096, [&] { reads.push_back(now_ns()); });
+      port.write(Stream::kOutput, 0, 2048, [&] { writes.push_back(now_ns()); });
+      port.read(Stream::kKey, 4096, 4096, [&] { reads.push_back(now_ns()); });
+      port.read(Stream::kValue, 15, 2, [&] { reads.push_back(now_ns()); });
+      wait(sc_core::sc_time(1000, sc_core::SC_NS));
+      port.read(Stream::kValue, 0, 64, [&] { reads.push_back(now_ns()); });
+      port.write(Stream::kOutput, 0, 64, [&] { writes.push_back(now_ns()); });
+    });
+    sc_core::sc_start();
+    // Issued a cycle apart. Reads: 256 words from 20 ns on, 256, then 2 words for the 2 bytes.
+    const std::vector<double> expected_reads = {276.0, 532.0, 534.0, 1050.0};
+    // Writes: 128 words from the issue at 1 ns on; 4 words that the memory answers later.
+    const std::vector<double> expected_writes = {129.0, 1051.0};
+    check(reads == expected_reads, "reads");
+    check(writes == expected_writes, "writes");
+  });
 }
 
 }  // namespace

@@ -83,19 +83,32 @@ TEST(Timing, UnloadedLatencyEqualsTheFormula) {
     for (const BlockCounters& block : report.blocks) {
       busy[block.block] = static_cast<double>(block.busy_cycles);
     }
-    // Query 512 B on 2 of 4 channels; a tile of 16 KiB evenly on all, in four requests issued a
-    // cycle apart that the channels serve back to back; a row of 128 B; an output of 256 B.
+    // Query 512 B on 2 of 4 channels; a tile of 16 KiB evenly on all, in requests issued a cycle
+    // apart that the channels serve back to back. Its last two are answered at the same time, so
+    // the 256 B of the last cross the port 4 cycles later. A row of 128 B; an output of 256 B.
     const double expected = (latency + transfer(256)) + busy["query_encoder"] +
-                            (latency + transfer(16384.0 / 4)) + busy["ternary_gather"] +
-                            busy["weight_unit"] + busy["systematic_sampler"] +
-                            (latency + transfer(128)) + busy["value_gather"] + busy["normalizer"] +
-                            (latency + transfer(256));
+                            (latency + transfer(16384.0 / 4) + 256.0 / 64) +
+                            busy["ternary_gather"] + busy["weight_unit"] +
+                            busy["systematic_sampler"] + (latency + transfer(128)) +
+                            busy["value_gather"] + busy["normalizer"] + (latency + transfer(256));
     check(std::abs(report.latency_ns - expected) < 1e-3,
           std::to_string(report.latency_ns) + " against " + std::to_string(expected));
     check_equal(busy["weight_unit"], 2.0 * 128 / 4, "weight unit");
-    check_equal(busy["query_encoder"], 128.0 / 8, "encoder");
+    check_equal(busy["query_encoder"], 128.0, "encoder");
     check_equal(busy["normalizer"], 128.0 / 16, "normalizer");
   });
+}
+
+// Four operands a cycle: eight heads take two cycles a feature, one to four heads one.
+TEST(Timing, EncoderTakesFourOperandsACycle) {
+  for (const std::uint32_t group : {1U, 4U, 5U, 8U}) {
+    in_child("group of " + std::to_string(group), [&] {
+      const Shape shape{{group, 1, 64, 300}, {}};
+      const auto report = simulate_preset("edge-lpddr5", {}, shape, {UnitKind::kSampled}).front();
+      check(report.blocks.front().block == "query_encoder", "block");
+      check_equal(report.blocks.front().busy_cycles, 64U * (group > 4 ? 2U : 1U), "cycles");
+    });
+  }
 }
 
 TEST(Timing, WeightsThatDoNotFitTheStashGoToMemory) {

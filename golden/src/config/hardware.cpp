@@ -32,15 +32,14 @@ void visit_unit_keys(Unit& unit, Visitor& v) {
             "Query-head lanes: the largest group of query heads that may share a KV head.");
   v.integer("unit.max_head_dimension", unit.max_head_dimension, 16, 1024, "features",
             "Largest head dimension the unit's buffers hold.");
+  v.power_of_two("unit.port_bytes", unit.port_bytes, 8, 1024, "bytes/cycle",
+                 "Width of the unit's memory port: one word a cycle in each direction.");
   v.power_of_two("unit.key_lanes", unit.key_lanes, 1, 1024, "keys/cycle",
                  "Keys that ternary_gather adds in a cycle, for every head at once; at most "
                  "tile_keys.");
   v.power_of_two("unit.digit_lanes", unit.digit_lanes, 1, 4, "digits/cycle",
                  "Signed digits of a coefficient that ternary_gather consumes in a cycle, for each "
                  "key and head.");
-  v.integer("unit.encoder_lanes", unit.encoder_lanes, 1, 1024, "features/cycle",
-            "Features that query_encoder turns into coefficients in a cycle; at most "
-            "max_head_dimension.");
   v.power_of_two("unit.weight_lanes", unit.weight_lanes, 1, 1024, "keys/cycle",
                  "Keys that weight_unit handles in a cycle and head, in each of its two passes; at "
                  "most tile_keys.");
@@ -141,7 +140,6 @@ void check_unit(const Node& root, const UnitConfig& unit) {
   require_at_most(section, "weight_lanes", unit.weight_lanes, "unit.tile_keys", unit.tile_keys);
   require_at_most(section, "scan_lanes", unit.scan_lanes, "unit.tile_keys", unit.tile_keys);
   const char* dimension = "unit.max_head_dimension";
-  require_at_most(section, "encoder_lanes", unit.encoder_lanes, dimension, unit.max_head_dimension);
   require_at_most(section, "value_lanes", unit.value_lanes, dimension, unit.max_head_dimension);
   require_at_most(section, "normalizer_lanes", unit.normalizer_lanes, dimension,
                   unit.max_head_dimension);
@@ -191,6 +189,12 @@ std::string HardwareConfig::canonical_text() const {
 
 std::string HardwareConfig::hash() const {
   return fmt::format("{:016x}", fnv1a(canonical_text()));
+}
+
+std::string HardwareConfig::unit_hash() const {
+  KeyWriter writer;
+  visit_unit_keys(unit, writer);
+  return fmt::format("{:016x}", fnv1a(writer.result()));
 }
 
 HardwareConfig read_hardware(const Node& root) {

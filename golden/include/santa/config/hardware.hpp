@@ -29,9 +29,9 @@ struct UnitConfig {
   std::int64_t tile_keys = 0;
   std::int64_t group_heads = 0;
   std::int64_t max_head_dimension = 0;
+  std::int64_t port_bytes = 0;
   std::int64_t key_lanes = 0;
   std::int64_t digit_lanes = 0;
-  std::int64_t encoder_lanes = 0;
   std::int64_t weight_lanes = 0;
   std::int64_t scan_lanes = 0;
   std::int64_t value_lanes = 0;
@@ -79,6 +79,9 @@ struct HardwareConfig {
   // FNV-1a (64 bit) of canonical_text() as 16 lower-case hexadecimal digits. Names a configuration
   // in results; it is no protection against deliberate collisions.
   std::string hash() const;
+
+  // The same of the text of the `unit` section alone: names what an RTL unit was built from.
+  std::string unit_hash() const;
 };
 
 // Reads a preset ("edge-lpddr5", see find_config) or a file, applies the overrides as if the file
