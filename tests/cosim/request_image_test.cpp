@@ -6,21 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "small_unit.hpp"
+
 namespace santa::cosim {
 namespace {
 
 using attention::ScoreScheme;
 using Bytes = std::vector<std::uint8_t>;
-
-UnitParameters small_unit() {
-  UnitParameters unit;
-  unit.port_bytes = 16;
-  unit.tile_keys = 16;
-  unit.group_heads = 4;
-  unit.max_head_dimension = 64;
-  unit.stash_kib = 4;
-  return unit;
-}
 
 // Three features, two heads, 18 keys: one full tile and two keys of the next. Key n has the
 // features n, -n and 100; its value row is n + 1, -128, 127.

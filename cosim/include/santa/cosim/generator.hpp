@@ -1,0 +1,29 @@
+// Which requests a co-simulation runs: random ones within the unit's limits, and a list of inputs
+// that have broken other designs. The same seed gives the same requests everywhere.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "santa/cosim/random.hpp"
+#include "santa/cosim/request.hpp"
+#include "santa/cosim/unit_parameters.hpp"
+
+namespace santa::cosim {
+
+// `effort` bounds context times head dimension.
+CosimRequest random_request(const UnitParameters& unit, std::uint32_t effort, Random& random);
+
+// Each has a workload name of its own. `long_ones`: also contexts that overflow the stash.
+std::vector<CosimRequest> directed_requests(const UnitParameters& unit, bool long_ones);
+
+// Gaussian tensors, quantised and prepared as the command line does it.
+struct RealShape {
+  std::uint32_t context = 0;
+  std::uint32_t head_dimension = 0;
+  std::uint32_t group = 0;
+};
+CosimRequest gaussian_request(const RealShape& shape, const attention::DecodeOptions& options,
+                              std::uint32_t tile_keys, std::uint64_t seed);
+
+}  // namespace santa::cosim

@@ -1,0 +1,59 @@
+// Requests made of integers directly, so that every corner of the unit's ranges is within reach.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "santa/attention/scheme.hpp"
+#include "santa/cosim/random.hpp"
+#include "santa/cosim/request.hpp"
+
+namespace santa::cosim {
+
+enum class KeyProfile : std::uint8_t {
+  kUniform,   // all int8
+  kNarrow,    // -3..3
+  kExtreme,   // -128, -127 or 127
+  kLowest,    // -128
+  kConstant,  // one row again and again: equal scores
+  kSparse,    // mostly 0
+  kApart,     // each tile on a level of its own: far apart exponents
+  kRising,    // the last key has the largest score
+  kFalling,   // the first key has the largest score
+  kLastTile,  // every tile but the last far below
+};
+
+enum class QueryProfile : std::uint8_t {
+  kUniform,
+  kSparse,   // mostly 0: features are skipped
+  kTiny,     // below 1
+  kLargest,  // the largest operand, positive
+  kLowest,   // the largest operand, negative
+  kTies,     // halves
+  kOneHot,   // one feature
+  kZero,
+};
+
+struct Recipe {
+  std::string workload;
+  std::uint32_t context = 0;
+  std::uint32_t head_dimension = 1;
+  std::uint32_t group = 1;
+  attention::ScoreScheme scores = attention::ScoreScheme::kExact;
+  unsigned draws_log2 = 3;  // B, Bernoulli schemes
+  unsigned samples_log2 = 6;
+  KeyProfile keys = KeyProfile::kUniform;
+  QueryProfile query = QueryProfile::kUniform;
+  double octaves = 8.0;  // largest score that the operands and any key could reach
+  bool zero_scale = false;
+};
+
+CosimRequest make_request(const Recipe& recipe, std::uint32_t tile_keys, Random& random);
+
+// Where a head's offset U falls.
+enum class OffsetCorner : std::uint8_t { kFirst, kLast, kRejected };
+// Sets the head's stream so that U is 0 or Z - 1, or so that its first word is rejected where Z is
+// no power of two. Needs keys.
+void steer_offset(CosimRequest& request, std::uint32_t head, OffsetCorner corner);
+
+}  // namespace santa::cosim

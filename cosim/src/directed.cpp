@@ -1,0 +1,233 @@
+// Inputs that have broken other designs, and the ends of every range.
+#include <algorithm>
+#include <limits>
+
+#include "santa/cosim/generator.hpp"
+#include "santa/cosim/integer_data.hpp"
+
+namespace santa::cosim {
+namespace {
+
+using attention::ScoreScheme;
+
+constexpr std::uint64_t kAllOnes = std::numeric_limits<std::uint64_t>::max();
+
+class Directed {
+ public:
+  explicit Directed(const UnitParameters& unit) : unit_(unit), random_(0x5A17A) {}
+
+  std::vector<CosimRequest> take() { return std::move(requests_); }
+  void equal_scores();
+  void extreme_scores();
+  void empty_tiles();
+  void streams();
+  void budgets();
+  void offsets();
+  void shapes();
+  void normaliser();
+  void scales();
+  void spills();
+
+ private:
+  Recipe recipe(const std::string& workload, std::uint32_t context) const {
+    Recipe result;
+    result.workload = workload;
+    result.context = context;
+    result.group = unit_.group_heads;
+    result.head_dimension = std::min(unit_.max_head_dimension, 8U);
+    return result;
+  }
+  CosimRequest& add(const Recipe& recipe) {
+    requests_.push_back(make_request(recipe, unit_.tile_keys, random_));
+    return requests_.back();
+  }
+
+  UnitParameters unit_;
+  Random random_;
+  std::vector<CosimRequest> requests_;
+};
+
+void Directed::equal_scores() {
+  for (const std::uint32_t n : {1U, 2U, 255U, 256U, 257U, 2047U, 2048U}) {
+    Recipe r = recipe("equal scores", n);
+    r.keys = KeyProfile::kConstant;
+    r.head_dimension = 2;
+    r.samples_log2 = n == 257 ? 12 : 8;
+    add(r);
+  }
+}
+
+void Directed::extreme_scores() {
+  for (const QueryProfile query : {QueryProfile::kLargest, QueryProfile::kLowest}) {
+    for (const double octaves : {10.0, 4000000.0}) {
+      Recipe r = recipe(
+          query == QueryProfile::kLargest ? "all scores most negative" : "all scores most positive",
+          unit_.tile_keys + 3);
+      r.keys = KeyProfile::kLowest;
+      r.query = query;
+      r.octaves = octaves;
+      r.head_dimension = unit_.max_head_dimension;
+      add(r);
+    }
+    for (const ScoreScheme scheme : {ScoreScheme::kBernoulli, ScoreScheme::kBernoulliGroup}) {
+      Recipe r = recipe("keys all -128, Bernoulli", unit_.tile_keys - 1);
+      r.keys = KeyProfile::kLowest;
+      r.query = query;
+      r.scores = scheme;
+      r.draws_log2 = 6;
+      add(r);
+    }
+  }
+  Recipe r = recipe("no feature needed", 2 * unit_.tile_keys + 1);
+  r.query = QueryProfile::kZero;
+  add(r);
+}
+
+void Directed::empty_tiles() {
+  Recipe r = recipe("first tiles empty of mass", 3 * unit_.tile_keys - 2);
+  r.keys = KeyProfile::kLastTile;
+  r.group = 1;
+  for (const double octaves : {100.0, 3000.0}) {  // distance below and above 63
+    r.octaves = octaves;
+    add(r);
+  }
+  r = recipe("last tiles empty of mass", 3 * unit_.tile_keys - 2);
+  r.keys = KeyProfile::kFalling;
+  r.octaves = 3000.0;
+  add(r);
+  r.workload = "tiles far apart";
+  r.keys = KeyProfile::kApart;
+  r.context = 6 * unit_.tile_keys;
+  r.samples_log2 = 12;
+  for (const double octaves : {8.0, 20.0, 40.0}) {
+    r.octaves = octaves;
+    add(r);
+  }
+}
+
+void Directed::streams() {
+  for (const std::uint64_t state : {std::uint64_t{1}, kAllOnes}) {
+    for (const ScoreScheme scheme : {ScoreScheme::kBernoulli, ScoreScheme::kBernoulliGroup}) {
+      Recipe r = recipe(state == 1 ? "stream state 1" : "stream state all ones", 40);
+      r.scores = scheme;
+      r.head_dimension = unit_.max_head_dimension;
+      CosimRequest& request = add(r);
+      request.request.score_stream = state;
+      std::fill(request.request.value_streams.begin(), request.request.value_streams.end(), state);
+    }
+  }
+}
+
+void Directed::budgets() {
+  const std::uint32_t tile = unit_.tile_keys;
+  for (const std::uint32_t samples : {1U, tile / 2, tile, 2 * tile, 4096U}) {
+    for (const std::uint32_t n : {1U, std::max(unit_.scan_lanes, 2U) - 1, tile + 1}) {
+      Recipe r = recipe("sample budgets", n);
+      r.samples_log2 = 0;
+      while ((1U << r.samples_log2) < std::min(samples, 4096U)) ++r.samples_log2;
+      r.octaves = 4.0;
+      add(r);
+    }
+  }
+}
+
+void Directed::offsets() {
+  for (const OffsetCorner corner :
+       {OffsetCorner::kFirst, OffsetCorner::kLast, OffsetCorner::kRejected}) {
+    for (const std::uint32_t n : {1U, unit_.tile_keys, 2 * unit_.tile_keys + 5}) {
+      Recipe r = recipe("offset U at its ends", n);
+      r.octaves = 20.0;
+      CosimRequest& request = add(r);
+      for (std::uint32_t g = 0; g < request.group(); ++g) steer_offset(request, g, corner);
+    }
+  }
+}
+
+void Directed::shapes() {
+  const std::uint32_t most = unit_.max_head_dimension;
+  for (std::uint32_t g = 1; g <= unit_.group_heads; ++g) {
+    Recipe r = recipe("shapes", unit_.tile_keys + g);
+    r.group = g;
+    r.head_dimension = std::min(most, unit_.port_bytes + g - 1);
+    r.scores = g % 2 == 0 ? ScoreScheme::kBernoulliGroup : ScoreScheme::kExact;
+    add(r);
+  }
+  for (const std::uint32_t d : {1U, unit_.port_bytes - 1, unit_.port_bytes, most - 1, most}) {
+    Recipe r = recipe("shapes", unit_.tile_keys + unit_.tile_keys / 2);
+    r.head_dimension = std::min(d, most);
+    add(r);
+  }
+  Recipe r = recipe("no keys", 0);
+  add(r);
+  r.scores = ScoreScheme::kBernoulliGroup;
+  add(r);
+  r = recipe("smallest request", 1);
+  r.group = 1;
+  r.head_dimension = 1;
+  r.samples_log2 = 0;
+  add(r);
+}
+
+// Sums of 4096 lowest values, and halves that round to even.
+void Directed::normaliser() {
+  for (const unsigned samples_log2 : {8U, 9U, 12U}) {
+    Recipe r = recipe("rounding of outputs", 1);
+    r.samples_log2 = samples_log2;
+    CosimRequest& one = add(r);
+    auto cache = std::make_shared<attention::KvHead>(*one.cache);
+    std::fill(cache->values.begin(), cache->values.end(), std::int8_t{-128});
+    one.cache = cache;
+    r.context = 2;
+    r.octaves = 0.01;
+    r.keys = KeyProfile::kNarrow;
+    add(r);
+    r.context = 200;
+    add(r);
+  }
+}
+
+void Directed::scales() {
+  Recipe r = recipe("scale of zero", unit_.tile_keys + 1);
+  r.zero_scale = true;
+  add(r);
+  r = recipe("finest and coarsest scale", 50);
+  r.query = QueryProfile::kOneHot;
+  r.octaves = 1e9;  // exponent -8, as far as the range of scores allows
+  add(r);
+  r.octaves = 1e-9;  // exponent 30
+  add(r);
+}
+
+void Directed::spills() {
+  for (const std::uint32_t group : {1U, unit_.group_heads}) {
+    const auto fitting = static_cast<std::uint32_t>(stash_tiles(unit_, group)) * unit_.tile_keys;
+    for (const std::uint32_t n : {fitting, fitting + 1, fitting + 2 * unit_.tile_keys}) {
+      if (n > arithmetic::kMaxContext) continue;
+      Recipe r = recipe(n == fitting ? "stash just full" : "weights spill", n);
+      r.group = group;
+      r.head_dimension = 1;
+      r.samples_log2 = 8;
+      r.octaves = 12.0;
+      add(r);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<CosimRequest> directed_requests(const UnitParameters& unit, bool long_ones) {
+  Directed directed(unit);
+  directed.equal_scores();
+  directed.extreme_scores();
+  directed.empty_tiles();
+  directed.streams();
+  directed.budgets();
+  directed.offsets();
+  directed.shapes();
+  directed.normaliser();
+  directed.scales();
+  if (long_ones) directed.spills();
+  return directed.take();
+}
+
+}  // namespace santa::cosim

@@ -1,0 +1,198 @@
+// The generator is deterministic, stays within the unit's limits and reaches its corners.
+#include "santa/cosim/generator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+#include "santa/cosim/integer_data.hpp"
+#include "santa/cosim/request_image.hpp"
+#include "small_unit.hpp"
+
+namespace santa::cosim {
+namespace {
+
+using attention::ScoreScheme;
+
+constexpr std::uint32_t kEffort = 4096;
+
+UnitParameters wide_unit() {
+  UnitParameters unit = small_unit();
+  unit.port_bytes = 64;
+  unit.tile_keys = 128;
+  unit.group_heads = 8;
+  unit.max_head_dimension = 256;
+  unit.scan_lanes = 16;
+  unit.stash_kib = 512;
+  return unit;
+}
+
+// FNV-1a of the whole image: every byte of the request.
+std::uint64_t digest(const CosimRequest& request, const UnitParameters& unit) {
+  Random noise(1);
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  const RequestImage image = make_image(request, unit, {}, 0, 0, noise);
+  for (const RequestImage::Block& block : image.blocks) {
+    for (const std::uint8_t byte : block.bytes) hash = (hash ^ byte) * 0x100000001B3ULL;
+  }
+  return hash;
+}
+
+std::uint64_t digest_of_seed(std::uint64_t seed, const UnitParameters& unit) {
+  Random random(seed);
+  std::uint64_t hash = 0;
+  for (int i = 0; i < 5; ++i)
+    hash = hash * 31 + digest(random_request(unit, kEffort, random), unit);
+  return hash;
+}
+
+// A request that a host may send (docs/rtl.md, "Descriptor"; docs/numerics.md, section 4).
+void expect_legal(const CosimRequest& request, const UnitParameters& unit) {
+  const attention::QueryOperands& query = request.request.query;
+  ASSERT_GE(query.group, 1U);
+  ASSERT_LE(query.group, unit.group_heads);
+  ASSERT_GE(query.head_dimension, 1U);
+  ASSERT_LE(query.head_dimension, unit.max_head_dimension);
+  ASSERT_EQ(query.head_dimension, request.cache->head_dimension);
+  ASSERT_LE(request.context, request.cache->context);
+  ASSERT_EQ(request.cache->tile_keys, unit.tile_keys);
+  ASSERT_EQ(query.scheme, request.options.scores);
+  ASSERT_LE(request.options.samples, 4096U);
+  ASSERT_NE(request.request.score_stream, 0U);
+  ASSERT_EQ(request.request.value_streams.size(), query.group);
+  for (const std::uint64_t stream : request.request.value_streams) ASSERT_NE(stream, 0U);
+  const std::uint32_t largest =
+      query.scheme == ScoreScheme::kExact ? 127U << 16 : request.options.bernoulli_draws << 16;
+  for (const std::uint32_t magnitude : query.magnitude) ASSERT_LE(magnitude, largest);
+  for (const arithmetic::ScaleFactor& scale : query.scale) {
+    ASSERT_GE(scale.exponent, arithmetic::kMinScaleExponent);
+    ASSERT_LE(scale.exponent, arithmetic::kMaxScaleExponent);
+    ASSERT_TRUE(scale.shift_a >= 1 && scale.shift_a <= 6);
+    ASSERT_TRUE(scale.shift_b >= 1 && scale.shift_b <= 6);
+  }
+  for (const arithmetic::GroupRatio& ratio : query.ratio) {
+    ASSERT_GE(ratio.exponent, arithmetic::kRatioZeroExponent);
+    const int upper = ratio.exponent + (ratio.upper_probability != 0 ? 1 : 0);
+    ASSERT_LE(upper, std::ceil(std::log2(query.group)));
+  }
+  const Expectation expected = expect(request);
+  for (std::size_t i = 0; i < expected.accumulators.size(); ++i) {
+    const std::size_t head = i / unit.tile_keys % query.group;
+    const double octaves = expected.accumulators[i] *
+                           attention::scale_value(query.scale[query.scale.size() == 1 ? 0 : head]);
+    ASSERT_LT(std::abs(octaves), 4194304.0);
+  }
+}
+
+TEST(Generator, TheSameSeedGivesTheSameRequests) {
+  for (const UnitParameters& unit : {small_unit(), wide_unit()}) {
+    std::set<std::uint64_t> all;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const std::uint64_t first = digest_of_seed(seed, unit);
+      EXPECT_EQ(first, digest_of_seed(seed, unit));
+      all.insert(first);
+    }
+    EXPECT_EQ(all.size(), 10U);
+  }
+}
+
+// What a seed stands for must not change unnoticed: reports name it.
+TEST(Generator, SeedsKeepTheirMeaning) {
+  EXPECT_EQ(Random(1).next(), 0x910A2DEC89025CC1ULL);  // published SplitMix64, seed 1
+  Random random(7);
+  for (int i = 0; i < 1000; ++i) {
+    const std::int32_t value = random.between(-128, 127);
+    ASSERT_TRUE(value >= -128 && value <= 127);
+  }
+}
+
+TEST(Generator, RandomRequestsAreLegalAndReachTheCorners) {
+  const UnitParameters unit = small_unit();
+  Random random(5);
+  std::map<std::string, unsigned> seen;
+  constexpr int kRequests = 600;
+  for (int i = 0; i < kRequests; ++i) {
+    const CosimRequest request = random_request(unit, kEffort, random);
+    expect_legal(request, unit);
+    if (HasFatalFailure()) FAIL() << "request " << i;
+    ++seen[request.workload];
+    seen["no keys"] += request.context == 0 ? 1U : 0U;
+    seen["one key"] += request.context == 1 ? 1U : 0U;
+    seen["full tiles"] += request.context > 0 && request.context % 16 == 0 ? 1U : 0U;
+    seen["one beyond"] += request.context % 16 == 1 ? 1U : 0U;
+    seen["spill"] += scratch_bytes(unit, request.context, request.group()) > 0 ? 1U : 0U;
+    seen["one feature"] += request.head_dimension() == 1 ? 1U : 0U;
+    seen["all features"] += request.head_dimension() == 64 ? 1U : 0U;
+    seen["one sample"] += request.options.samples == 1 ? 1U : 0U;
+    seen["4096 samples"] += request.options.samples == 4096 ? 1U : 0U;
+    seen["group " + std::to_string(request.group())] += 1;
+    const Expectation expected = expect(request);
+    for (std::size_t g = 0; g < expected.offsets.size(); ++g) {
+      seen["offset 0"] += expected.offsets[g] == 0 ? 1U : 0U;
+      seen["offset Z-1"] += expected.offsets[g] + 1 == expected.result.heads[g].mass ? 1U : 0U;
+    }
+  }
+  for (const char* corner :
+       {"random, exact", "random, bernoulli", "random, bernoulli-group", "no keys", "one key",
+        "full tiles", "one beyond", "spill", "one feature", "all features", "one sample",
+        "4096 samples", "group 1", "group 2", "group 3", "group 4", "offset 0", "offset Z-1"}) {
+    EXPECT_GE(seen[corner], 5U) << corner;
+  }
+}
+
+TEST(Generator, DirectedRequestsAreLegal) {
+  for (const UnitParameters& unit : {small_unit(), wide_unit()}) {
+    std::map<std::string, unsigned> seen;
+    for (const CosimRequest& request : directed_requests(unit, unit.stash_kib == 4)) {
+      expect_legal(request, unit);
+      if (HasFatalFailure()) FAIL() << request.workload;
+      ++seen[request.workload];
+    }
+    EXPECT_EQ(seen["equal scores"], 7U);
+    EXPECT_EQ(seen["all scores most negative"], 2U);
+    EXPECT_EQ(seen["offset U at its ends"], 9U);
+    EXPECT_EQ(seen["weights spill"], unit.stash_kib == 4 ? 4U : 0U);
+    EXPECT_GE(seen.size(), 17U);
+  }
+}
+
+TEST(Generator, EmptyTilesAreEmptyAndOffsetsAreWhereTheyShouldBe) {
+  const UnitParameters unit = small_unit();
+  unsigned empty = 0;
+  unsigned far = 0;
+  unsigned first = 0;
+  unsigned last = 0;
+  for (const CosimRequest& request : directed_requests(unit, false)) {
+    const Expectation expected = expect(request);
+    for (std::size_t g = 0; g < expected.offsets.size(); ++g) {
+      const attention::HeadStatistics& head = expected.result.heads[g];
+      if (request.workload == "first tiles empty of mass") {
+        empty += head.prefix_mass[1] == 0 ? 1U : 0U;
+        far += head.distance[0] == 63 ? 1U : 0U;
+      }
+      if (request.workload == "offset U at its ends") {
+        first += expected.offsets[g] == 0 ? 1U : 0U;
+        last += expected.offsets[g] + 1 == head.mass ? 1U : 0U;
+      }
+    }
+  }
+  EXPECT_EQ(empty, 2U);
+  EXPECT_GE(far, 1U);
+  EXPECT_GE(first, 12U);
+  EXPECT_GE(last, 12U);
+}
+
+TEST(Generator, GaussianRequestsArePreparedAsTheCommandLineDoes) {
+  attention::DecodeOptions options;
+  options.scores = ScoreScheme::kBernoulliGroup;
+  const CosimRequest request = gaussian_request({300, 24, 3}, options, 16, 4);
+  expect_legal(request, small_unit());
+  EXPECT_EQ(request.context, 300U);
+  EXPECT_EQ(request.workload, "gaussian, bernoulli-group");
+}
+
+}  // namespace
+}  // namespace santa::cosim
