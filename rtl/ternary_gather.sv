@@ -25,7 +25,8 @@ module ternary_gather #(
   // Encoded request.
   input  logic                                            encoded_valid_i,
   output logic                                            encoded_ready_o,
-  input  santa_pkg::request_t                             encoded_i,
+  input  logic                                            encoded_skip_i,     // nothing to do
+  input  logic [santa_pkg::ContextBits-1:0]               encoded_context_i,
   input  logic                                            bank_i,
   input  logic [FeatureBits:0]                            needed_i,
   output logic                                            bank_release_o,
@@ -76,7 +77,7 @@ module ternary_gather #(
   logic                     bank_q, in_tail, take, last_tile;
   logic [FeatureBits:0]     needed_q, fetch_q;
   logic [FeatureBits:0]     feature_q;     // entry in work
-  logic [TileCountBits-1:0] tiles_q, tile_q;
+  logic [TileCountBits-1:0] tiles_q, tile_q, fetch_tile_q;
   logic [TileBits-1:0]      tail_keys_q;
   logic [WordBits-1:0]      word_q;
   logic                     skip, start;
@@ -85,18 +86,18 @@ module ternary_gather #(
   logic [EntryBits-1:0]     entry;
   logic                     pass, word_ends, feature_ends, tile_ends, clear_ends, last_word;
 
-  assign skip      = encoded_i.status != santa_pkg::StatusOk;
+  assign skip      = encoded_skip_i || (encoded_context_i == '0);
   assign encoded_ready_o = state_q == StIdle;
   assign start     = encoded_valid_i && encoded_ready_o;
   assign in_tail   = (tail_keys_q != '0) && (tile_q == tiles_q - TileCountBits'(1));
   assign last_tile = tile_q == tiles_q - TileCountBits'(1);
 
-  // --- coefficients, read ahead --------------------------------------------------------------
+  // --- coefficients, read ahead, again and again for each tile ------------------------------
 
-  logic fetching;
+  logic fetch_wraps;
 
-  assign fetching = (state_q == StFull) || (state_q == StTailRead) || (state_q == StTail);
-  assign fetch = fetching && (fetch_q != needed_q) &&
+  assign fetch_wraps = fetch_q == needed_q - (FeatureBits + 1)'(1);
+  assign fetch = (state_q != StIdle) && (needed_q != '0) && (fetch_tile_q != tiles_q) &&
                  ({1'b0, entry_usage} + {2'b00, fetched_q} < 3'd3);
   assign entry_read_o  = fetch;
   assign entry_index_o = {bank_q, fetch_q[FeatureBits-1:0]};
@@ -110,10 +111,12 @@ module ternary_gather #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (state_q == StWait) begin
-      fetch_q <= '0;
+    if (start) begin
+      fetch_q      <= '0;
+      fetch_tile_q <= '0;
     end else if (fetch) begin
-      fetch_q <= fetch_q + (FeatureBits + 1)'(1);
+      fetch_q <= fetch_wraps ? '0 : fetch_q + (FeatureBits + 1)'(1);
+      if (fetch_wraps) fetch_tile_q <= fetch_tile_q + TileCountBits'(1);
     end
   end
 
@@ -193,14 +196,15 @@ module ternary_gather #(
       plus_left_q  <= plus_left;
       minus_left_q <= minus_left;
     end
-    if (state_q == StWait) begin
+    if (start) begin
       fresh_q   <= 1'b1;
       word_q    <= '0;
       feature_q <= '0;
     end else begin
       if (pass) fresh_q <= word_ends;
       if (word_ends || (state_q == StClear)) word_q <= last_word ? '0 : word_q + WordBits'(1);
-      if (feature_ends) feature_q <= feature_q + (FeatureBits + 1)'(1);
+      if (tile_ends) feature_q <= '0;
+      else if (feature_ends) feature_q <= feature_q + (FeatureBits + 1)'(1);
     end
   end
 
@@ -210,31 +214,34 @@ module ternary_gather #(
   logic [1:0] buffers_used_q;  // taken for accumulation or waiting for the weight unit
   logic       finish_q;        // the tile's last pass is in the second stage
   logic       error_q;
-  logic       tail_next;
+  logic       at_border;       // between two tiles of a request
+  logic       tail_next;       // the next tile is the tail
+  state_e     next_tile;
 
-  assign tail_next = in_tail;
-  assign take      = (state_q == StWait) && (buffers_used_q != 2'd2) &&
-                     (!tail_next || tail_valid_i);
+  // The next tile starts at once when a score buffer is free.
+  assign at_border = (state_q == StWait) || (tile_ends && !last_tile);
+  assign tail_next = (tail_keys_q != '0) &&
+                     (tile_q + TileCountBits'(state_q != StWait) == tiles_q - TileCountBits'(1));
+  assign take      = at_border && (buffers_used_q != 2'd2) && (!tail_next || tail_valid_i);
+
+  always_comb begin
+    next_tile = StFull;
+    if (tail_next) next_tile = StTailRead;
+    if (needed_q == '0) next_tile = StClear;
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= StIdle;
     end else begin
       unique case (state_q)
-        StIdle: if (start && !skip && (encoded_i.context_length != '0)) state_q <= StWait;
-        StWait: begin
-          if (take) begin
-            if (needed_q == '0) state_q <= StClear;
-            else state_q <= tail_next ? StTailRead : StFull;
-          end
+        StIdle: if (start && !skip) state_q <= StWait;
+        StWait: if (take) state_q <= next_tile;
+        StClear, StFull: begin
+          if (tile_ends) state_q <= last_tile ? StIdle : (take ? next_tile : StWait);
         end
-        StClear: if (clear_ends) state_q <= last_tile ? StIdle : StWait;
-        StFull: if (tile_ends) state_q <= last_tile ? StIdle : StWait;
         StTailRead: if (entry_valid) state_q <= StTail;
-        StTail: begin
-          if (tile_ends) state_q <= StIdle;
-          else if (word_ends) state_q <= StTailRead;
-        end
+        StTail: if (word_ends) state_q <= tile_ends ? StIdle : StTailRead;
         default: state_q <= StIdle;
       endcase
     end
@@ -244,9 +251,9 @@ module ternary_gather #(
     if (start) begin
       bank_q      <= bank_i;
       needed_q    <= needed_i;
-      tail_keys_q <= encoded_i.context_length[TileBits-1:0];
-      tiles_q     <= {1'b0, encoded_i.context_length[santa_pkg::ContextBits-1:TileBits]} +
-                     TileCountBits'(encoded_i.context_length[TileBits-1:0] != '0);
+      tail_keys_q <= encoded_context_i[TileBits-1:0];
+      tiles_q     <= {1'b0, encoded_context_i[santa_pkg::ContextBits-1:TileBits]} +
+                     TileCountBits'(encoded_context_i[TileBits-1:0] != '0);
       tile_q      <= '0;
     end else if (tile_ends) begin
       tile_q <= tile_q + TileCountBits'(1);
@@ -255,7 +262,7 @@ module ternary_gather #(
 
   assign tail_release_o = tile_ends && in_tail;
   assign bank_release_o = (tile_ends && last_tile) ||
-                          (start && (skip || (encoded_i.context_length == '0)));
+                          (start && skip);
 
   // --- second stage: add ---------------------------------------------------------------------
 
@@ -279,7 +286,7 @@ module ternary_gather #(
     if (Words > 1) begin : gen_words
       assign beyond = {1'b0, word_q, ($clog2(KeyLanes))'(l)} >= {1'b0, tail_keys_q};
     end else begin : gen_word
-      assign beyond = TileBits'(l) >= tail_keys_q;
+      assign beyond = {1'b0, TileBits'(l)} >= {1'b0, tail_keys_q};
     end
     always_ff @(posedge clk_i) begin
       if (pass) key_q[8*l +: 8] <= ((state_q == StTail) && beyond) ? 8'd0 : key[8*l +: 8];
@@ -307,11 +314,8 @@ module ternary_gather #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (state_q == StWait) begin
-      error_q <= 1'b0;
-    end else if ((key_ready_o && key_error_i) || ((state_q == StTail) && tail_error_i)) begin
-      error_q <= 1'b1;
-    end
+    error_q <= (error_q && !finish_q && !start) || (key_ready_o && key_error_i) ||
+               ((state_q == StTail) && tail_error_i);
   end
 
   // --- score buffers -------------------------------------------------------------------------
