@@ -61,12 +61,12 @@ const std::vector<BuiltModel>& built_models();
 struct RtlFailure {
   std::string file;
   int line = 0;
-  std::string scope;    // hierarchical name
-  std::string message;  // may be empty
+  std::string message;
 };
 
-// Failures since the last call, in order. The simulator's handlers add to them.
-std::vector<RtlFailure> take_rtl_failures();
+// The simulator's handler records failures; the bench takes those since the last call, in order.
 void record_rtl_failure(RtlFailure failure);
+bool any_rtl_failure();
+std::vector<RtlFailure> take_rtl_failures();
 
 }  // namespace santa::cosim

@@ -1,0 +1,147 @@
+#include "santa/cosim/driver.hpp"
+
+#include <fmt/format.h>
+
+#include "santa/rtl/registers.hpp"
+
+namespace santa::cosim {
+namespace {
+
+namespace reg = rtl::registers;
+
+}  // namespace
+
+void Driver::step() {
+  if (bench_.failure() || reset_due()) throw Stopped{};
+  bench_.cycle();
+  if (bench_.failure()) throw Stopped{};
+}
+
+void Driver::idle() {
+  while (options_.idle > 0.0 && random_.chance(options_.idle)) step();
+}
+
+void Driver::expect(const char* what, std::uint64_t rtl, std::uint64_t expected) {
+  if (rtl == expected) return;
+  bench_.fail("registers", fmt::format("control_registers: {}: RTL 0x{:x}, expected 0x{:x}", what,
+                                       rtl, expected));
+  throw Stopped{};
+}
+
+Driver::ReadAnswer Driver::read_any(std::uint32_t offset) {
+  idle();
+  LiteToUnit& lite = bench_.lite();
+  lite.arvalid = true;
+  lite.araddr = static_cast<std::uint16_t>(offset);
+  lite.rready = false;
+  for (;;) {
+    if (!lite.rready) lite.rready = options_.idle == 0.0 || !random_.chance(options_.idle);
+    step();
+    if (lite.arvalid && bench_.answer().arready) lite.arvalid = false;
+    if (bench_.answer().rvalid && lite.rready) break;
+  }
+  lite.rready = false;
+  return {bench_.answer().rdata, bench_.answer().rresp};
+}
+
+std::uint8_t Driver::write_any(std::uint32_t offset, std::uint32_t data, std::uint8_t strobes) {
+  idle();
+  LiteToUnit& lite = bench_.lite();
+  lite.awaddr = static_cast<std::uint16_t>(offset);
+  lite.wdata = data;
+  lite.wstrb = strobes;
+  lite.bready = false;
+  // Address and data come in any order.
+  bool address_left = true;
+  bool data_left = true;
+  const auto starts = [&] { return options_.idle == 0.0 || !random_.chance(options_.idle); };
+  for (;;) {
+    if (address_left && !lite.awvalid) lite.awvalid = starts();
+    if (data_left && !lite.wvalid) lite.wvalid = starts();
+    if (!lite.bready) lite.bready = starts();
+    step();
+    if (lite.awvalid && bench_.answer().awready) lite.awvalid = address_left = false;
+    if (lite.wvalid && bench_.answer().wready) lite.wvalid = data_left = false;
+    if (bench_.answer().bvalid && lite.bready) break;
+  }
+  lite.bready = false;
+  return bench_.answer().bresp;
+}
+
+std::uint32_t Driver::read(std::uint32_t offset) {
+  const ReadAnswer answer = read_any(offset);
+  expect(fmt::format("answer of a read at 0x{:03x}", offset).c_str(), answer.response, kRespOkay);
+  return answer.data;
+}
+
+void Driver::write(std::uint32_t offset, std::uint32_t data) {
+  const std::uint8_t response = write_any(offset, data);
+  expect(fmt::format("answer of a write at 0x{:03x}", offset).c_str(), response, kRespOkay);
+}
+
+std::uint64_t Driver::read_counter(std::uint32_t offset) {
+  const std::uint64_t low = read(offset);
+  return low | std::uint64_t{read(offset + 4)} << 32;
+}
+
+void Driver::check_identity() {
+  const UnitParameters& unit = bench_.model().parameters();
+  expect("ID", read(reg::kIdOffset), reg::kIdReset);
+  expect("VERSION", read(reg::kVersionOffset), reg::kVersionReset);
+  const std::uint64_t low = read(reg::kConfigHashLoOffset);
+  expect("CONFIG_HASH", low | std::uint64_t{read(reg::kConfigHashHiOffset)} << 32,
+         unit.config_hash);
+  expect("GROUP_HEADS", read(reg::kGroupHeadsOffset), unit.group_heads);
+  expect("MAX_HEAD_DIMENSION", read(reg::kMaxHeadDimensionOffset), unit.max_head_dimension);
+  expect("TILE_KEYS", read(reg::kTileKeysOffset), unit.tile_keys);
+  expect("PORT_BYTES", read(reg::kPortBytesOffset), unit.port_bytes);
+}
+
+void Driver::enable() {
+  if (options_.interrupt) {
+    write(reg::kInterruptEnableOffset, reg::kInterruptEnableCompletion.mask());
+  }
+  write(reg::kControlOffset, reg::kControlEnable.mask());
+}
+
+bool Driver::submit(std::uint64_t descriptor) {
+  write(reg::kSubmitLoOffset, static_cast<std::uint32_t>(descriptor));
+  const std::uint8_t response =
+      write_any(reg::kSubmitHiOffset, static_cast<std::uint32_t>(descriptor >> 32));
+  submitted_at_ = bench_.now();
+  if (response != kRespSlaveError) expect("answer of a submission", response, kRespOkay);
+  return response == kRespOkay;
+}
+
+std::uint32_t Driver::free_slots() {
+  return reg::kStatusFreeSlots.of(read(reg::kStatusOffset));
+}
+
+bool Driver::busy() {
+  return reg::kStatusBusy.of(read(reg::kStatusOffset)) != 0;
+}
+
+std::optional<Completion> Driver::take_completion() {
+  const std::uint32_t status = read(reg::kCompletionStatusOffset);
+  if (reg::kCompletionStatusValid.of(status) == 0) return std::nullopt;
+  Completion completion;
+  completion.code = reg::kCompletionStatusCode.of(status);
+  completion.tag = read(reg::kCompletionTagOffset);
+  write(reg::kCompletionPopOffset, 1);
+  return completion;
+}
+
+Completion Driver::wait_for_completion() {
+  for (;;) {
+    if (options_.interrupt) {
+      while (!bench_.irq()) step();
+      announced_at_ = bench_.now();
+      // First the event, then its cause, so that a completion in between raises it again.
+      if (const std::optional<Completion> completion = take_completion()) return *completion;
+      write(reg::kInterruptStateOffset, reg::kInterruptStateCompletion.mask());
+    }
+    if (const std::optional<Completion> completion = take_completion()) return *completion;
+  }
+}
+
+}  // namespace santa::cosim
