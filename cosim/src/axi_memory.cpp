@@ -43,9 +43,10 @@ bool AxiMemory::pauses(const ChannelStall& stall) {
   return stall.probability > 0.0 && random_.chance(stall.probability);
 }
 
-std::uint8_t AxiMemory::response_of(std::uint64_t begin, std::uint64_t end) const {
+std::uint8_t AxiMemory::response_of(std::uint64_t begin, std::uint64_t end, bool write) const {
   for (const InjectedError& error : errors_) {
-    if (begin < error.end && error.begin < end) return error.response;
+    const bool meant = write ? error.on_writes : error.on_reads;
+    if (meant && begin < error.end && error.begin < end) return error.response;
   }
   return kRespOkay;
 }
@@ -82,7 +83,7 @@ void AxiMemory::accept_read(const AxiAddress& address) {
     const std::uint64_t begin = address.address + std::uint64_t{i} * port_bytes_;
     ReadWord word;
     word.ready_fs = done[i];
-    word.response = served ? response_of(begin, begin + port_bytes_) : kRespDecodeError;
+    word.response = served ? response_of(begin, begin + port_bytes_, false) : kRespDecodeError;
     bytes_.read(begin, word.data.data(), port_bytes_);
     if (word.response != kRespOkay) {
       ++counters_.errors_sent;
@@ -114,6 +115,7 @@ void AxiMemory::match_writes() {
     if (burst.words.size() < words) return;
     if (burst.served) continue;
     burst.served = true;
+    counters_.write_words_of[burst.address.id % 2] += words;
     std::vector<std::uint64_t> done;
     bookings_.book(burst.address.address, static_cast<std::uint32_t>(words), port_bytes_, now_fs(),
                    done);
@@ -197,8 +199,9 @@ void AxiMemory::drive_answer(AxiToUnit& to_unit) {
   const std::uint64_t bytes = burst.words.size() * port_bytes_;
   to_unit.bvalid = true;
   to_unit.bid = burst.address.id;
-  to_unit.bresp = burst.allowed ? response_of(burst.address.address, burst.address.address + bytes)
-                                : kRespDecodeError;
+  to_unit.bresp = burst.allowed
+                      ? response_of(burst.address.address, burst.address.address + bytes, true)
+                      : kRespDecodeError;
   if (to_unit.bresp == kRespOkay) {
     commit(burst);
   } else {
@@ -242,6 +245,7 @@ void AxiMemory::clock(const AxiFromUnit& unit, AxiToUnit& to_unit, bool reset) {
   if (valid[kR] && ready[kR]) {
     std::deque<ReadBurst>& queue = reads_[to_unit.rid % kReadIds];
     ++counters_.read_words;
+    ++counters_.read_words_of[to_unit.rid % kReadIds];
     if (++queue.front().next == queue.front().words.size()) queue.pop_front();
     to_unit.rvalid = false;
   }

@@ -47,6 +47,7 @@ void Bench::look_for_failures() {
                                     failure.message));
     }
   }
+  if (scoreboard_.first()) fail("mismatch", "");
   if (!memory_.findings().empty()) fail("protocol", memory_.findings().sentences().front());
   if (cycle_ - last_progress_ > stall_limit_) {
     fail("hang",

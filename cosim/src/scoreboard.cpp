@@ -71,6 +71,13 @@ void Scoreboard::forget() {
   tracked_.clear();
 }
 
+bool Scoreboard::drawing() const {
+  for (const Tracked& t : tracked_) {
+    if (t.draws > 0 && rows_pending(t)) return true;
+  }
+  return false;
+}
+
 // The row's words up to the last feature.
 std::uint32_t Scoreboard::value_words(const Tracked& t) const {
   return divide_up(t.of->request.head_dimension(), unit_.port_bytes);

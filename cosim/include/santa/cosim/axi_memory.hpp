@@ -40,13 +40,17 @@ struct InjectedError {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint8_t response = kRespSlaveError;
+  bool on_reads = true;
+  bool on_writes = true;
 };
 
 struct MemoryCounters {
   std::uint64_t read_bursts = 0;
   std::uint64_t read_words = 0;
+  std::uint64_t read_words_of[4] = {};  // by id
   std::uint64_t write_bursts = 0;
   std::uint64_t write_words = 0;
+  std::uint64_t write_words_of[2] = {};  // by id, with the last word of the burst
   std::uint64_t errors_sent = 0;
   std::uint64_t stalled_cycles[5] = {};  // valid without ready: ar, r, aw, w, b
   std::uint64_t interleaved_words = 0;   // of another id than the word before, inside a burst
@@ -103,7 +107,7 @@ class AxiMemory {
   void match_writes();
   void commit(const WriteBurst& burst);
   void check_hazard(const AxiAddress& address, bool write);
-  std::uint8_t response_of(std::uint64_t begin, std::uint64_t end) const;
+  std::uint8_t response_of(std::uint64_t begin, std::uint64_t end, bool write) const;
   void drive_ready(const AxiFromUnit& unit, AxiToUnit& to_unit);
   void drive_read(AxiToUnit& to_unit);
   void drive_answer(AxiToUnit& to_unit);

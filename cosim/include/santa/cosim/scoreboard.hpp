@@ -69,6 +69,8 @@ class Scoreboard {
   // Events are not looked at while paused: those of a request that an injected error cuts short.
   void pause(bool paused) { paused_ = paused; }
 
+  // Some request is between its draws and its last row.
+  bool drawing() const;
   const std::optional<Mismatch>& first() const { return first_; }
   const CheckCounts& checked() const { return checked_; }
   // What the requests completed so far should have added up to.
