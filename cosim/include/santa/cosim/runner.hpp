@@ -77,6 +77,5 @@ std::vector<CosimRequest> timed_requests(const UnitParameters& unit, std::uint32
 // The model whose unit hash is that of the description, or null.
 const BuiltModel* find_model(const std::vector<BuiltModel>& models,
                              const config::HardwareConfig& hardware);
-UnitParameters parameters_of(const config::HardwareConfig& hardware);
 
 }  // namespace santa::cosim

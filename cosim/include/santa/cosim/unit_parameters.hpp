@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+namespace santa::config {
+struct HardwareConfig;
+}
 
 namespace santa::cosim {
 
@@ -22,6 +25,8 @@ struct UnitParameters {
   std::uint32_t stash_kib = 0;
   std::uint64_t config_hash = 0;  // of the `unit` section, as CONFIG_HASH shows it
 };
+
+UnitParameters parameters_of(const config::HardwareConfig& hardware);
 
 inline std::uint32_t divide_up(std::uint32_t value, std::uint32_t divisor) {
   return (value + divisor - 1) / divisor;
