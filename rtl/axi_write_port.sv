@@ -1,4 +1,4 @@
-// AXI4 write channels, shared by two clients (write_id_e). A client hands over a run and then its
+// AXI4 write channels, shared by two clients (WriteIdOutput, WriteIdScratch). A client hands over a run and then its
 // words; runs are cut into bursts and follow one another. The output goes before the scratch.
 
 module axi_write_port #(
@@ -53,7 +53,7 @@ module axi_write_port #(
   logic [8:0]                        burst_words, left_q;
   logic                              last_of_run_q, word_done, word_valid;
 
-  assign winner      = !run_valid_i[0];
+  assign winner      = !run_valid_i[santa_pkg::WriteIdOutput];
   assign run_valid   = (state_q == StIdle) && (|run_valid_i);
   assign run_address = run_address_i[winner*santa_pkg::AddressBits +: santa_pkg::AddressBits];
   assign run_words   = run_words_i[winner*RunBits +: RunBits];

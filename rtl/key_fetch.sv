@@ -53,7 +53,6 @@ module key_fetch #(
 
   localparam int WordLog2     = $clog2(PortBytes);
   localparam int Ratio        = KeyLanes / PortBytes;  // bus words a word of keys
-  localparam int RatioBits    = (Ratio > 1) ? $clog2(Ratio) : 1;
   localparam int TilePerWord  = TileBits - WordLog2;   // log2 of bus words a feature
   localparam int BufferKeys   = (KeyBufferTiles - 1) * MaxHeadDimension * Words;
   localparam int BufferWords  = BufferKeys * Ratio;
@@ -322,39 +321,27 @@ module key_fetch #(
   // Bus words are joined to words of KeyLanes keys.
   logic [8*KeyLanes-1:0] key_word;
   logic                  key_word_valid, key_word_error, unused_key_ready;
+  logic                  error_q;
 
-  if (Ratio > 1) begin : gen_join
-    logic [8*(KeyLanes-PortBytes)-1:0] held_q;
-    logic [RatioBits-1:0]              part_q;
-    logic                              held_error_q;
+  word_join #(
+    .PortBytes(PortBytes),
+    .WordBytes(KeyLanes)
+  ) u_join (
+    .clk_i,
+    .rst_ni,
+    .part_valid_i(word_valid_i && !in_tail),
+    .part_i      (word_data_i),
+    .word_valid_o(key_word_valid),
+    .word_o      (key_word)
+  );
+  assign key_word_error = error_q || word_error_i;
 
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) begin
-        part_q       <= '0;
-        held_error_q <= 1'b0;
-      end else if (word_valid_i && !in_tail) begin
-        part_q       <= part_q + RatioBits'(1);  // Ratio is a power of two
-        held_error_q <= !key_word_valid && (held_error_q || word_error_i);
-      end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || key_word_valid) begin
+      error_q <= 1'b0;
+    end else if (word_valid_i && !in_tail) begin
+      error_q <= error_q || word_error_i;
     end
-
-    if (Ratio > 2) begin : gen_shift
-      always_ff @(posedge clk_i) begin
-        if (word_valid_i) held_q <= {word_data_i, held_q[8*(KeyLanes-PortBytes)-1:8*PortBytes]};
-      end
-    end else begin : gen_hold
-      always_ff @(posedge clk_i) begin
-        if (word_valid_i) held_q <= word_data_i;
-      end
-    end
-
-    assign key_word       = {word_data_i, held_q};
-    assign key_word_valid = word_valid_i && !in_tail && (part_q == RatioBits'(Ratio - 1));
-    assign key_word_error = held_error_q || word_error_i;
-  end else begin : gen_pass
-    assign key_word       = word_data_i;
-    assign key_word_valid = word_valid_i && !in_tail;
-    assign key_word_error = word_error_i;
   end
 
   fifo_ram #(

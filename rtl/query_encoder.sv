@@ -42,6 +42,7 @@ module query_encoder #(
   input  logic                              run_read_i,
   input  logic [FeatureBits-1:0]            run_index_i,     // {bank, run}
   output logic [2*FeatureBits-1:0]          run_data_o,
+  output logic                              idle_o,         // takes no words
   output logic                              busy_o
 );
 
@@ -373,6 +374,7 @@ module query_encoder #(
   assign bank_o          = bank_q;
   assign needed_o        = needed_q;
   assign runs_o          = runs_q;
+  assign idle_o          = state_q == StIdle;
   assign busy_o          = state_q == StEncode;
 
   always_comb begin

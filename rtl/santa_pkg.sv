@@ -61,10 +61,9 @@ package santa_pkg;
     ReadIdScratch = 2'd3
   } read_id_e;
 
-  typedef enum logic [1:0] {
-    WriteIdOutput  = 2'd0,
-    WriteIdScratch = 2'd1
-  } write_id_e;
+  // Write ids, which are also indices of the write port's clients.
+  localparam int WriteIdOutput  = 0;
+  localparam int WriteIdScratch = 1;
 
   // kappa = 2^-exponent (1 +- 2^-shift_a +- 2^-shift_b); signs: 0 none, 1 plus, 2 minus.
   typedef struct packed {
@@ -94,6 +93,11 @@ package santa_pkg;
     logic [MaxGroup*StreamBits-1:0] value_stream;
     logic [MaxGroup*ScaleBits-1:0]  scale;
   } request_t;
+
+  // Bits of request_t: yosys takes no type in $bits.
+  localparam int RequestBits = 3 + 32 + ContextBits + DimensionBits + GroupBits + 2 +
+                               SamplesLog2Bits + 6 * AddressBits + StreamBits +
+                               MaxGroup * (StreamBits + ScaleBits);
 
   // Smallest k with 2^k >= value; value is 1 to 256.
   function automatic logic [3:0] log2_ceil(input logic [DimensionBits-1:0] value);
