@@ -18,6 +18,7 @@ readonly -A kGroups=(
     pkg-config: finds SystemC
     libsystemc-dev: cycle model
     verilator: runs the RTL
+    zlib1g-dev: waveforms of the RTL
     libboost-dev: exact arithmetic and statistics in tests, vectors
     libcli11-dev: command line
     libyaml-cpp-dev: configuration files
