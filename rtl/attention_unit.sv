@@ -222,7 +222,7 @@ module attention_unit #(
     .wready_o(unused_queue_ready),
     .wdata_i (submit_address),
     .rvalid_o(queued_valid),
-    .rready_i(queued_ready && enable),
+    .rready_i(queued_ready && enable && encoder_idle),
     .rdata_o (queued_address),
     .usage_o (unused_queue_usage)
   );

@@ -38,20 +38,20 @@ module axi_write_port #(
 
   localparam int PendingBits = 8;
 
-  typedef enum logic [1:0] {
+  typedef enum logic {
     StIdle,
-    StAddress,
-    StData
+    StRun
   } state_e;
 
-  state_e                            state_q, state_d;
+  state_e                            state_q;
   logic                              client_q;
   logic                              winner, run_valid, run_ready;
   logic                              burst_valid, burst_ready, burst_last;
   logic [santa_pkg::AddressBits-1:0] run_address, burst_address;
   logic [RunBits-1:0]                run_words;
-  logic [8:0]                        burst_words, left_q;
-  logic                              last_of_run_q, word_done, word_valid;
+  logic [8:0]                        burst_words, word_q;
+  logic                              word_valid, word_taken, address_taken;
+  logic                              address_sent_q, words_sent_q;  // of this burst
 
   assign winner      = !run_valid_i[santa_pkg::WriteIdOutput];
   assign run_valid   = (state_q == StIdle) && (|run_valid_i);
@@ -80,41 +80,46 @@ module axi_write_port #(
     .burst_last_o   (burst_last)
   );
 
-  assign burst_ready = (state_q == StAddress) && m_axi_awready_i;
-  assign word_valid  = word_valid_i[client_q];
-  assign word_done   = (state_q == StData) && word_valid && m_axi_wready_i;
-
-  always_comb begin
-    state_d = state_q;
-    unique case (state_q)
-      StIdle: if (run_valid && run_ready) state_d = StAddress;
-      StAddress: if (burst_valid && m_axi_awready_i) state_d = StData;
-      StData: if (word_done && (left_q == 9'd1)) state_d = last_of_run_q ? StIdle : StAddress;
-      default: state_d = StIdle;
-    endcase
-  end
+  // Address and data go out independently: memory may wait for either before it takes the other.
+  assign word_valid    = word_valid_i[client_q] && burst_valid && !words_sent_q;
+  assign word_taken    = word_valid && m_axi_wready_i;
+  assign address_taken = m_axi_awvalid_o && m_axi_awready_i;
+  assign burst_ready   = burst_valid && (address_sent_q || address_taken) &&
+                         (words_sent_q || (word_taken && m_axi_wlast_o));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= StIdle;
+      state_q        <= StIdle;
+      address_sent_q <= 1'b0;
+      words_sent_q   <= 1'b0;
+      word_q         <= '0;
     end else begin
-      state_q <= state_d;
+      if (run_valid && run_ready) begin
+        state_q <= StRun;
+      end else if (burst_ready && burst_last) begin
+        state_q <= StIdle;
+      end
+      if (burst_ready) begin
+        address_sent_q <= 1'b0;
+        words_sent_q   <= 1'b0;
+        word_q         <= '0;
+      end else begin
+        if (address_taken) address_sent_q <= 1'b1;
+        if (word_taken) begin
+          word_q       <= word_q + 9'd1;
+          words_sent_q <= m_axi_wlast_o;
+        end
+      end
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (run_valid && run_ready) client_q <= winner;
-    if (burst_valid && burst_ready) begin
-      left_q        <= burst_words;
-      last_of_run_q <= burst_last;
-    end else if (word_done) begin
-      left_q <= left_q - 9'd1;
-    end
   end
 
   always_comb begin
     word_ready_o           = '0;
-    word_ready_o[client_q] = (state_q == StData) && m_axi_wready_i;
+    word_ready_o[client_q] = burst_valid && !words_sent_q && m_axi_wready_i;
   end
 
   assign m_axi_awid_o    = {1'b0, client_q};
@@ -122,11 +127,11 @@ module axi_write_port #(
   assign m_axi_awlen_o   = 8'(burst_words - 9'd1);
   assign m_axi_awsize_o  = 3'($clog2(PortBytes));
   assign m_axi_awburst_o = 2'b01;
-  assign m_axi_awvalid_o = (state_q == StAddress) && burst_valid;
+  assign m_axi_awvalid_o = burst_valid && !address_sent_q;
   assign m_axi_wdata_o   = word_data_i[client_q*8*PortBytes +: 8*PortBytes];
   assign m_axi_wstrb_o   = word_strobe_i[client_q*PortBytes +: PortBytes];
-  assign m_axi_wlast_o   = left_q == 9'd1;
-  assign m_axi_wvalid_o  = (state_q == StData) && word_valid;
+  assign m_axi_wlast_o   = word_q == burst_words - 9'd1;
+  assign m_axi_wvalid_o  = word_valid;
   assign m_axi_bready_o  = 1'b1;
 
   // Bursts whose response is still to come, a client each.
@@ -134,7 +139,7 @@ module axi_write_port #(
     logic [PendingBits-1:0] pending_q;
     logic                   sent, answered;
 
-    assign sent     = m_axi_awvalid_o && m_axi_awready_i && (client_q == 1'(c));
+    assign sent     = burst_ready && (client_q == 1'(c));
     assign answered = m_axi_bvalid_i && (m_axi_bid_i == 2'(c));
 
     always_ff @(posedge clk_i) begin

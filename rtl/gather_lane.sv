@@ -50,9 +50,4 @@ module gather_lane #(
 
   assign score_o = sum_q[score_slot_i];
 
-`ifndef SYNTHESIS
-  BuffersApart_A : assert property (
-    @(posedge clk_i) (add_i && write_i) |-> (slot_i != write_slot_i));
-`endif
-
 endmodule

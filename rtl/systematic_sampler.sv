@@ -155,7 +155,6 @@ module systematic_sampler #(
       on_chip_q <= '0;
     end else if (start) begin
       tiles_q   <= tiles;
-      on_chip_q <= '0;
     end else if (state_q == StTotalStart) begin
       on_chip_q <= fit;
     end

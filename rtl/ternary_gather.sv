@@ -400,6 +400,8 @@ module ternary_gather #(
   assign busy_o = pass || (state_q == StClear);
 
 `ifndef SYNTHESIS
+  BuffersApart_A : assert property (
+    @(posedge clk_i) disable iff (!rst_ni) (add_q && write_i) |-> (slot_q != write_slot));
   EntriesFit_A : assert property (
     @(posedge clk_i) disable iff (!rst_ni) fetched_q |-> unused_entry_ready);
   ReleasesWhatIsFull_A : assert property (
