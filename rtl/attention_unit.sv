@@ -554,7 +554,8 @@ module attention_unit #(
   logic [63:0]                           spill_address, spill_entry_address;
   logic [15:0]                           spill_words;
   logic [8*EntryBytes-1:0]               spill_entry;
-  logic                                  weighed_valid, weighed_ready, half, half_release;
+  logic                                  weighed_valid, weighed_ready, half, half_held;
+  logic                                  half_release;
   santa_pkg::request_t                   weighed;
   logic [ExponentBusBits-1:0]            exponent;
   logic                                  weight_busy;
@@ -601,6 +602,7 @@ module attention_unit #(
     .weighed_ready_i      (weighed_ready),
     .weighed_o            (weighed),
     .half_o               (half),
+    .half_held_o          (half_held),
     .exponent_o           (exponent),
     .half_release_i       (half_release),
     .busy_o               (weight_busy)
@@ -684,6 +686,7 @@ module attention_unit #(
     .weighed_ready_o   (weighed_ready),
     .weighed_i         (weighed),
     .half_i            (half),
+    .half_held_i       (half_held),
     .exponent_i        (exponent),
     .half_release_o    (half_release),
     .stash_read_o      (stash_read),

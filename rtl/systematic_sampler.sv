@@ -24,6 +24,7 @@ module systematic_sampler #(
   output logic                                          weighed_ready_o,
   input  santa_pkg::request_t                           weighed_i,
   input  logic                                          half_i,
+  input  logic                                          half_held_i,   // a request with an error too
   input  logic [GroupHeads*santa_pkg::ExponentBits-1:0] exponent_i,
   output logic                                          half_release_o,
   // Stash.
@@ -87,7 +88,7 @@ module systematic_sampler #(
   /* verilator lint_off UNUSEDSIGNAL */  // other blocks use the other fields
   santa_pkg::request_t      request_q;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic                     half_q;
+  logic                     half_q, half_held_q;
   logic [GroupHeads*santa_pkg::ExponentBits-1:0] exponent_q;
   logic [TileCountBits-1:0] tiles_q, tile_q, on_chip_q, tiles, fit;
   logic                     start, last_tile, tile_on_chip;
@@ -119,8 +120,9 @@ module systematic_sampler #(
 
   always_ff @(posedge clk_i) begin
     if (start) begin
-      half_q     <= half_i;
-      exponent_q <= exponent_i;
+      half_q      <= half_i;
+      half_held_q <= half_held_i;
+      exponent_q  <= exponent_i;
     end
   end
 
@@ -472,7 +474,7 @@ module systematic_sampler #(
     end
   end
 
-  assign half_release_o = (state_q == StEnd) && (state_d == StIdle) && (tiles_q != '0);
+  assign half_release_o = (state_q == StEnd) && (state_d == StIdle) && half_held_q;
   assign tile_scanned_o = state_q == StEnter;
   assign busy_o         = state_q != StIdle;
 

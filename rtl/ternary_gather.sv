@@ -315,7 +315,7 @@ module ternary_gather #(
 
   always_ff @(posedge clk_i) begin
     error_q <= (error_q && !finish_q && !start) || (key_ready_o && key_error_i) ||
-               ((state_q == StTail) && tail_error_i);
+               (tile_ends && in_tail && tail_error_i);
   end
 
   // --- score buffers -------------------------------------------------------------------------

@@ -59,6 +59,7 @@ module weight_unit #(
   input  logic                                          weighed_ready_i,
   output santa_pkg::request_t                           weighed_o,
   output logic                                          half_o,
+  output logic                                          half_held_o,    // to be released
   output logic [GroupHeads*santa_pkg::ExponentBits-1:0] exponent_o,
   input  logic                                          half_release_i,
   output logic                                          busy_o
@@ -145,7 +146,7 @@ module weight_unit #(
     end else begin
       state_q       <= state_d;
       halves_used_q <= halves_used_q + 2'(take_half) - 2'(half_release_i);
-      if (weighed_valid_o && weighed_ready_i && (tiles_q != '0)) half_q <= !half_q;
+      if (weighed_valid_o && weighed_ready_i && half_held_o) half_q <= !half_q;
     end
   end
 
@@ -184,6 +185,7 @@ module weight_unit #(
   assign weighed_valid_o = state_q == StDone;
   assign weighed_o       = request_q;
   assign half_o          = half_q;
+  assign half_held_o     = tiles_q != '0;
   assign busy_o          = (state_q == StScale) || (state_q == StScaled) ||
                            (state_q == StWeigh) || (state_q == StWeighed);
 

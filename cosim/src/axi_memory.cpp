@@ -213,9 +213,9 @@ void AxiMemory::drive_ready(const AxiFromUnit& unit, AxiToUnit& to_unit) {
   const std::uint64_t room =
       timing_.max_outstanding > outstanding() ? timing_.max_outstanding - outstanding() : 0;
   const bool seen = !behaviour_.ready_after_valid;
-  // One place left goes to reads and writes in turn.
-  const bool read_room = room > 1 || (room == 1 && cycle_ % 2 == 0);
-  const bool write_room = room > 1 || (room == 1 && cycle_ % 2 == 1);
+  // One place left goes to reads and writes in turn, two cycles each: stalls may alternate.
+  const bool read_room = room > 1 || (room == 1 && cycle_ / 2 % 2 == 0);
+  const bool write_room = room > 1 || (room == 1 && cycle_ / 2 % 2 == 1);
   to_unit.arready =
       read_room && (seen || (unit.ar.valid && !to_unit.arready)) && !pauses(behaviour_.ar);
   to_unit.awready = write_room && (seen || (unit.aw.valid && !to_unit.awready)) &&

@@ -120,6 +120,8 @@ void Session::submit_next() {
   const std::uint32_t under_way = submitted_ - completed_;
   if (random_.chance(0.2)) check_slots();
   const bool full = under_way == capacity_;
+  // The unit may start before software sees the answer of its write.
+  if (!full) scoreboard_.submit(prepared_[submitted_]);
   const bool taken = driver_.submit(descriptors_[submitted_]);
   if (taken == full) {
     bench_.fail("registers", fmt::format("control_registers: a submission with {} of {} slots in "
@@ -132,7 +134,6 @@ void Session::submit_next() {
     return;
   }
   if (under_way > 0) coverage_.hit("driver: several requests queued");
-  scoreboard_.submit(prepared_[submitted_]);
   ++submitted_;
 }
 
