@@ -131,16 +131,18 @@ std::optional<Completion> Driver::take_completion() {
   return completion;
 }
 
+// Waits for the interrupt only when no completion was left the last time, and clears it before it
+// looks: a completion that arrives in between raises it again, two at once are both found.
 Completion Driver::wait_for_completion() {
   for (;;) {
-    if (options_.interrupt) {
+    if (options_.interrupt && drained_) {
       while (!bench_.irq()) step();
       announced_at_ = bench_.now();
-      // First the event, then its cause, so that a completion in between raises it again.
-      if (const std::optional<Completion> completion = take_completion()) return *completion;
       write(reg::kInterruptStateOffset, reg::kInterruptStateCompletion.mask());
     }
-    if (const std::optional<Completion> completion = take_completion()) return *completion;
+    const std::optional<Completion> completion = take_completion();
+    drained_ = !completion;
+    if (completion) return *completion;
   }
 }
 

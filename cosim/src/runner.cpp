@@ -43,7 +43,7 @@ class Run {
 RunIdentity Run::identity(const std::string& seed) const {
   const bool number = seed.find_first_not_of("0123456789") == std::string::npos;
   return {options_.hardware->name, fmt::format("{:016x}", unit_.config_hash), seed,
-          options_.command + (number ? " --seed " + seed : "")};
+          number ? options_.command + " --seed " + seed : options_.whole_command};
 }
 
 void Run::fail(const std::string& seed, const std::string& text) {

@@ -69,6 +69,7 @@ class Driver {
   std::uint64_t stop_at_ = UINT64_MAX;
   std::uint64_t submitted_at_ = 0;
   std::uint64_t announced_at_ = 0;
+  bool drained_ = true;  // no completion was left when software last looked
 };
 
 }  // namespace santa::cosim

@@ -30,7 +30,8 @@ struct CosimOptions {
   Waves waves = Waves::kNever;
   std::string waves_prefix = "cosim";  // of file names: PREFIX-seed-K.fst
   std::string vectors;                 // folder for the vectors of every request; empty: none
-  std::string command;                 // what repeats the run, less the seed
+  std::string command;                 // repeats a scenario, with --seed K behind it
+  std::string whole_command;           // repeats the whole run
   std::function<void(double)> progress;
 };
 
