@@ -13,18 +13,13 @@
 #include "santa/error.hpp"
 
 namespace santa::cli {
-namespace {
-
-constexpr std::uint32_t kMaxHeads = 1024;
-constexpr std::uint32_t kMaxLayers = 1024;
 
 InputError got(const char* option, const std::string& text, const std::string& allowed) {
   return input_error(option, "", "got " + config::in_quotes(text), allowed);
 }
 
-// A decimal integer, digits only.
 std::uint64_t parse_integer(const char* option, const std::string& text, std::uint64_t min,
-                            std::uint64_t max, const std::string& kind = "an integer") {
+                            std::uint64_t max, const std::string& kind) {
   std::uint64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
@@ -33,6 +28,26 @@ std::uint64_t parse_integer(const char* option, const std::string& text, std::ui
   }
   return value;
 }
+
+std::string shell_word(const std::string& text) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+namespace {
+
+constexpr std::uint32_t kMaxHeads = 1024;
+constexpr std::uint32_t kMaxLayers = 1024;
 
 std::uint32_t parse_u32(const char* option, const OptionText& text, std::uint32_t min,
                         std::uint32_t max, std::uint32_t otherwise) {
@@ -219,21 +234,6 @@ void check_schemes(const RawRunOptions& raw, RunOptions& options) {
   options.top_k = parse_u32("--top-k", raw.top_k, 1, arithmetic::kMaxSamples, decode.samples);
   if (decode.values == ValueScheme::kTopK) decode.samples = options.top_k;
   attention::check_options(decode);
-}
-
-std::string shell_word(const std::string& text) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
 }
 
 }  // namespace

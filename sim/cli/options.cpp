@@ -19,6 +19,7 @@ constexpr const char* kMainExamples = R"(Examples:
   santasim run                                    the shipped trace on the edge chip
   santasim run --trace my.safetensors --json -    your own trace, results as JSON
   santasim run --model llama-3.1-8b --context 32768 --config server-hbm3
+  santasim cosim                                  the unit in SystemVerilog against its models
   santasim describe stats                         what every number of a result means
 
 Exit codes: 0 done, 1 a check of the results failed, 2 bad input, 3 fault of the program.
@@ -35,6 +36,20 @@ Examples:
   santasim run --synthetic needle --query-heads 8 --kv-heads 2 --head-dimension 64 --context 1024
   santasim run --values dense --tsv
   santasim run --timeline timeline.json           open it at https://ui.perfetto.dev
+)";
+
+constexpr const char* kCosimExamples =
+    R"(Drives the unit in SystemVerilog with random and directed requests and compares every border
+between its blocks, and the memory, with the golden model, an exact oracle and the cycle model.
+Scenario 0 holds the directed requests, 1 and above random ones; the same number is always the same
+scenario.
+
+Examples:
+  santasim cosim                                  scenarios 0 to 20 on the smallest unit
+  santasim cosim --seeds 1000 --json result.json
+  santasim cosim --seed 42 --waves always         one scenario, with cosim-tiny-test-seed-42.fst
+  santasim cosim --config edge-lpddr5 --trace my.safetensors
+  santasim cosim --seed 3 --vectors vectors       requests and results for another test bench
 )";
 
 constexpr const char* kDescribeExamples = R"(Examples:
@@ -106,6 +121,32 @@ CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
   run->add_flag("--tsv", raw.tsv, "Tab-separated values in place of the table")->group(output);
   run->footer(kRunExamples);
   return run;
+}
+
+CLI::App* add_cosim(CLI::App& app, RawCosimOptions& raw) {
+  CLI::App* cosim =
+      app.add_subcommand("cosim", "Compare the unit in SystemVerilog with its models");
+  const auto text = [&](const char* group, const char* name, OptionText& target, const char* type,
+                        const char* description) {
+    cosim->add_option(name, target, description)->type_name(type)->group(group);
+  };
+  const char* what = "Requests";
+  cosim
+      ->add_option("--config", raw.config,
+                   "Hardware whose unit is built in: preset or file (tiny-test)")
+      ->type_name("F")
+      ->group(what);
+  text(what, "--seeds", raw.seeds, "N", "Scenarios 0 to N (20)");
+  text(what, "--seed", raw.seed, "K", "Scenario K alone");
+  text(what, "--trace", raw.trace, "F",
+       "Requests of a trace in .safetensors, in place of scenarios");
+  const char* output = "Output";
+  text(output, "--vectors", raw.vectors, "DIR", "Every request and its results as files");
+  text(output, "--waves", raw.waves, "WHEN",
+       "Waveforms in FST: never (default), on-failure, always");
+  text(output, "--json", raw.json, "F", "Everything; - for standard output");
+  cosim->footer(kCosimExamples);
+  return cosim;
 }
 
 struct RawDescribeOptions {
@@ -182,9 +223,11 @@ std::string program_version() {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   RawRunOptions raw_run;
+  RawCosimOptions raw_cosim;
   RawDescribeOptions raw_describe;
   const std::unique_ptr<CLI::App> app = make_app();
   const CLI::App* run = add_run(*app, raw_run);
+  const CLI::App* cosim = add_cosim(*app, raw_cosim);
   const CLI::App* describe = add_describe(*app, raw_describe);
   CommandLine result;
   try {
@@ -199,6 +242,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     throw syntax_error(*app, error);
   }
   if (run->parsed()) result.run = check_run_options(raw_run);
+  if (cosim->parsed()) result.cosim = check_cosim_options(raw_cosim);
   if (describe->parsed()) result.describe = check_describe(*describe, raw_describe);
   return result;
 }

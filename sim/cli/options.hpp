@@ -63,9 +63,25 @@ struct DescribeOptions {
   std::string energy_pack;
 };
 
+enum class WaveFiles { kNever, kOnFailure, kAlways };
+
+struct CosimOptions {
+  std::string config;
+  std::optional<std::uint64_t> seeds;  // scenarios 0 to N; not with `seed`
+  std::optional<std::uint64_t> seed;   // one scenario
+  std::string trace;                   // empty: none
+  std::string vectors;                 // folder; empty: none
+  WaveFiles waves = WaveFiles::kNever;
+  std::string json;  // empty: none; "-": standard output, in place of the table
+
+  // A command that repeats this run, less its seeds and its output options.
+  std::string command() const;
+};
+
 // The command line as parsed: one of these is set.
 struct CommandLine {
   std::optional<RunOptions> run;
+  std::optional<CosimOptions> cosim;
   std::optional<DescribeOptions> describe;
   std::optional<std::string> text;  // of --help and --version
 };

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "cosim_command.hpp"
 #include "describe_command.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
@@ -22,6 +23,7 @@ void execute(int argc, const char* const* argv) {
   if (command.text) write_standard_output(*command.text);
   if (command.describe) write_standard_output(describe(*command.describe));
   if (command.run) run(*command.run);
+  if (command.cosim) cosimulate(*command.cosim);
 }
 
 // One line, whatever is in the message.

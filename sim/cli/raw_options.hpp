@@ -1,11 +1,14 @@
-// The options of `santasim run` as text, before they are checked. Private to the option parser.
+// The options of `santasim run` and `santasim cosim` as text, before they are checked. Private to
+// the option parser.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "options.hpp"
+#include "santa/error.hpp"
 
 namespace santa::cli {
 
@@ -42,5 +45,24 @@ struct RawRunOptions {
 
 // Numbers, names and contradictions. Throws InputError.
 RunOptions check_run_options(const RawRunOptions& raw);
+
+struct RawCosimOptions {
+  std::string config = "tiny-test";
+  OptionText seeds;
+  OptionText seed;
+  OptionText trace;
+  OptionText vectors;
+  OptionText waves;
+  OptionText json;
+};
+CosimOptions check_cosim_options(const RawCosimOptions& raw);
+
+// A decimal integer, digits only. Throws InputError that names the option.
+std::uint64_t parse_integer(const char* option, const std::string& text, std::uint64_t min,
+                            std::uint64_t max, const std::string& kind = "an integer");
+// "got TEXT", as every refusal of a value says it.
+InputError got(const char* option, const std::string& text, const std::string& allowed);
+// A word for a shell, quoted where it must be.
+std::string shell_word(const std::string& text);
 
 }  // namespace santa::cli

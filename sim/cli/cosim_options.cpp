@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "raw_options.hpp"
+
+namespace santa::cli {
+
+CosimOptions check_cosim_options(const RawCosimOptions& raw) {
+  constexpr std::uint64_t kMostSeeds = 1000000;
+  CosimOptions options;
+  options.config = raw.config;
+  const std::pair<const char*, const OptionText*> choices[] = {
+      {"--seeds", &raw.seeds}, {"--seed", &raw.seed}, {"--trace", &raw.trace}};
+  const char* first = nullptr;
+  for (const auto& [name, text] : choices) {
+    if (!*text) continue;
+    if (first != nullptr) {
+      throw input_error(name, "", fmt::format("contradicts {}", first),
+                        "one of --seeds, --seed and --trace");
+    }
+    first = name;
+  }
+  if (raw.seeds) options.seeds = parse_integer("--seeds", *raw.seeds, 0, kMostSeeds);
+  if (raw.seed) {
+    options.seed = parse_integer("--seed", *raw.seed, 0, std::numeric_limits<std::uint64_t>::max());
+  }
+  const std::pair<const char*, const OptionText*> paths[] = {
+      {"--trace", &raw.trace}, {"--vectors", &raw.vectors}, {"--json", &raw.json}};
+  for (const auto& [name, text] : paths) {
+    if (*text && (*text)->empty()) throw got(name, "", "a path");
+  }
+  if (raw.trace) options.trace = *raw.trace;
+  if (raw.vectors) options.vectors = *raw.vectors;
+  if (raw.json) options.json = *raw.json;
+  if (raw.waves && *raw.waves == "on-failure") {
+    options.waves = WaveFiles::kOnFailure;
+  } else if (raw.waves && *raw.waves == "always") {
+    options.waves = WaveFiles::kAlways;
+  } else if (raw.waves && *raw.waves != "never") {
+    throw got("--waves", *raw.waves, "never, on-failure, always");
+  }
+  return options;
+}
+
+std::string CosimOptions::command() const {
+  std::string text = "santasim cosim --config " + shell_word(config);
+  if (!trace.empty()) text += " --trace " + shell_word(trace);
+  return text;
+}
+
+}  // namespace santa::cli

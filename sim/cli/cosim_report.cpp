@@ -1,0 +1,105 @@
+#include "cosim_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "santa/config/message_text.hpp"
+#include "text.hpp"
+
+namespace santa::cli {
+namespace {
+
+constexpr double kPercent = 100.0;
+
+std::string check_table(const cosim::CosimResult& result) {
+  std::string text = fmt::format("{:<24}{:>16}\n", "compared", "items");
+  for (const cosim::NamedCount& count : cosim::check_count_names()) {
+    text += fmt::format("  {:<22}{:>16}\n", count.name, grouped(result.checked.*count.field));
+  }
+  text +=
+      fmt::format("  {:<22}{:>16}\n", "cycle_model_outputs", grouped(result.model_outputs_checked));
+  text += fmt::format("  {:<22}{:>16}\n", "cycle_model_rows", grouped(result.model_rows_checked));
+  text += fmt::format("  {:<22}{:>16}\n", "bus_rules", grouped(result.rules_checked));
+  return text;
+}
+
+std::string coverage_text(const cosim::CosimResult& result) {
+  const auto& bins = result.coverage.bins();
+  std::string text =
+      fmt::format("situations met          {} of {}\n", result.coverage.bins_hit(), bins.size());
+  std::string missing;
+  for (const cosim::CoverageBin& bin : bins) {
+    if (bin.hits == 0) missing += (missing.empty() ? "" : "; ") + bin.name;
+  }
+  if (!missing.empty()) text += wrapped("not met: " + missing, 2);
+  return text;
+}
+
+std::string cycle_table(const cosim::CosimResult& result) {
+  if (result.cycle_rows.empty()) return "";
+  std::string text =
+      fmt::format("\n{:<32}{:>8}{:>6}{:>6}{:>8}{:>11}{:>13}{:>9}\n", "latency in cycles", "keys",
+                  "dim", "heads", "samples", "RTL", "cycle model", "error");
+  for (const cosim::CycleRow& row : result.cycle_rows) {
+    text += fmt::format("{:<32}{:>8}{:>6}{:>6}{:>8}{:>11}{:>13}{:>+8.1f}%\n", row.workload,
+                        row.context, row.head_dimension, row.group, row.samples,
+                        grouped(row.rtl_cycles), grouped(row.model_cycles), kPercent * row.error());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string make_cosim_table(const cosim::CosimResult& result,
+                             const config::HardwareConfig& hardware) {
+  std::string text =
+      fmt::format("unit {} of {}: {} scenarios, {} requests, {} cycles\n", hardware.unit_hash(),
+                  config::escaped(hardware.name), grouped(result.scenarios),
+                  grouped(result.requests), grouped(result.cycles));
+  text += check_table(result) + coverage_text(result) + cycle_table(result);
+  if (!result.waves.empty()) text += fmt::format("\nwaveforms: {}\n", result.waves);
+  text += result.failure.empty() ? "\nno difference\n" : "\na difference was found\n";
+  return text;
+}
+
+Json make_cosim_report(const cosim::CosimResult& result, const config::HardwareConfig& hardware,
+                       const std::string& command) {
+  Json report;
+  report["command"] = command;
+  report["config"] = hardware.name;
+  report["unit_hash"] = hardware.unit_hash();
+  report["scenarios"] = result.scenarios;
+  report["requests"] = result.requests;
+  report["cycles"] = result.cycles;
+  report["failure"] = result.failure.empty() ? Json() : Json(result.failure);
+  report["failed_seed"] = result.failure.empty() ? Json() : Json(result.failed_seed);
+  report["waves"] = result.waves.empty() ? Json() : Json(result.waves);
+  for (const cosim::NamedCount& count : cosim::check_count_names()) {
+    report["checks"][count.name] = {{"compared", result.checked.*count.field},
+                                    {"expected", result.expected.*count.field}};
+  }
+  report["cycle_model"] = {{"outputs_compared", result.model_outputs_checked},
+                           {"rows_compared", result.model_rows_checked}};
+  report["bus_rules_checked"] = result.rules_checked;
+  report["coverage"]["met"] = result.coverage.bins_hit();
+  report["coverage"]["total"] = result.coverage.bins().size();
+  for (const cosim::CoverageBin& bin : result.coverage.bins()) {
+    report["coverage"]["bins"][bin.name] = bin.hits;
+  }
+  report["latency"] = Json::array();
+  for (const cosim::CycleRow& row : result.cycle_rows) {
+    report["latency"].push_back({{"workload", row.workload},
+                                 {"context", row.context},
+                                 {"head_dimension", row.head_dimension},
+                                 {"group", row.group},
+                                 {"samples", row.samples},
+                                 {"rtl_cycles", row.rtl_cycles},
+                                 {"cycle_model_cycles", row.model_cycles},
+                                 {"error", row.error()}});
+  }
+  return report;
+}
+
+}  // namespace santa::cli
