@@ -39,8 +39,8 @@ module scratch_reader #(
 );
 
   localparam int EntryWords   = EntryBytes / PortBytes;
-  localparam int RunEntries   = 16;
-  localparam int BufferEntries = 2 * RunEntries;
+  localparam int RunEntries   = 32;
+  localparam int BufferEntries = 4 * RunEntries;
   localparam int RoomBits     = $clog2(BufferEntries + 1);
   localparam int Parts        = WordBytes / PortBytes;
   localparam int WaitingBits  = 16;

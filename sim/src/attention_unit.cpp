@@ -9,12 +9,13 @@ AttentionUnit::AttentionUnit(const sc_core::sc_module_name& name, const UnitCont
       tiles_(context.port, Stream::kKey,
              context.config_u64(context.hardware.unit.key_buffer_tiles)),
       stash_(context.hardware.unit),
-      query_encoder_("query_encoder", context, jobs, encoded_),
+      query_encoder_("query_encoder", context, jobs, banks_, encoded_),
       key_fetch_("key_fetch", context, jobs.size(), encoded_, tiles_),
-      ternary_gather_("ternary_gather", context, tiles_, scores_),
+      ternary_gather_("ternary_gather", context, tiles_, banks_, scores_),
       weight_unit_("weight_unit", context, stash_, scores_, weighed_),
       sampler_("systematic_sampler", context, options, stash_, weighed_, rows_),
-      value_gather_("value_gather", context, rows_, gathered_),
-      normalizer_("normalizer", context, options.samples, gathered_, std::move(job_finished)) {}
+      value_gather_("value_gather", context, rows_, sums_, gathered_),
+      normalizer_("normalizer", context, options.samples, sums_, gathered_,
+                  std::move(job_finished)) {}
 
 }  // namespace santa::sim

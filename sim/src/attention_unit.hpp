@@ -26,6 +26,8 @@ class AttentionUnit : public sc_core::sc_module {
                 std::function<void()> job_finished);
 
  private:
+  Credits banks_{2};  // of coefficients
+  Credits sums_{1};   // of values
   Channel<JobPointer> encoded_{1};
   OrderedFetcher<TileToken> tiles_;
   ScoreBuffers scores_;

@@ -83,7 +83,8 @@ struct RowBatch {
   JobPointer job;
   std::size_t first = 0;
   std::size_t end = 0;
-  bool last = false;  // no rows: the job's end
+  bool last = false;                      // no rows: the job's end
+  std::vector<sc_core::sc_time> leaving;  // when each row leaves the sampler
 };
 
 }  // namespace santa::sim

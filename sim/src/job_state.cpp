@@ -9,29 +9,61 @@ std::uint64_t operand_bytes(const attention::QueryOperands& query) {
   return (query.magnitude.size() + query.ratio.size()) * 4;
 }
 
+class Allocator {
+ public:
+  std::uint64_t reserve(std::uint64_t bytes) {
+    const std::uint64_t address = next_;
+    next_ += (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
+    return address;
+  }
+
+ private:
+  std::uint64_t next_ = 0;
+};
+
 }  // namespace
 
 std::vector<JobAddresses> make_address_map(const std::vector<Job>& jobs,
                                            std::uint64_t element_bytes) {
   std::vector<JobAddresses> map;
-  std::uint64_t next = 0;
-  const auto reserve = [&next](std::uint64_t bytes) {
-    const std::uint64_t address = next;
-    next += (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
-    return address;
-  };
+  Allocator memory;
   for (const Job& job : jobs) {
     const attention::KvHead& cache = *job.cache;
     const std::uint64_t group = job.request.query.group;
     const std::uint64_t padded = static_cast<std::uint64_t>(cache.tiles()) * cache.tile_keys;
     JobAddresses addresses;
-    addresses.query = reserve(operand_bytes(job.request.query));
-    addresses.key = reserve(padded * cache.head_dimension * element_bytes);
-    addresses.value =
-        reserve(static_cast<std::uint64_t>(cache.context) * cache.head_dimension * element_bytes);
+    addresses.query = memory.reserve(operand_bytes(job.request.query));
+    addresses.key = memory.reserve(padded * cache.head_dimension * element_bytes);
+    addresses.value = memory.reserve(static_cast<std::uint64_t>(cache.context) *
+                                     cache.head_dimension * element_bytes);
     addresses.stash =
-        reserve(padded * group * 2 + static_cast<std::uint64_t>(cache.tiles()) * group * 8);
-    addresses.output = reserve(group * cache.head_dimension * 2);
+        memory.reserve(padded * group * 2 + static_cast<std::uint64_t>(cache.tiles()) * group * 8);
+    addresses.output = memory.reserve(group * cache.head_dimension * 2);
+    map.push_back(addresses);
+  }
+  return map;
+}
+
+std::vector<JobAddresses> make_unit_address_map(const std::vector<Job>& jobs,
+                                                const config::UnitConfig& unit) {
+  std::vector<JobAddresses> map;
+  Allocator memory;
+  for (const Job& job : jobs) {
+    const attention::KvHead& cache = *job.cache;
+    const std::uint64_t stride = row_stride_bytes(cache.head_dimension, unit);
+    const std::uint64_t full_tiles = cache.context / cache.tile_keys;
+    const std::uint64_t tail = cache.context % cache.tile_keys;
+    const std::uint64_t padded = static_cast<std::uint64_t>(cache.tiles()) * cache.tile_keys;
+    const std::uint64_t group = job.request.query.group;
+    JobAddresses addresses;
+    addresses.descriptor = memory.reserve(kDescriptorBytes);
+    addresses.query = memory.reserve(operand_bytes(job.request.query));
+    addresses.key =
+        memory.reserve(full_tiles * cache.tile_keys * cache.head_dimension + tail * stride);
+    addresses.value = memory.reserve(cache.context * stride);
+    addresses.stash =
+        memory.reserve(padded * power_of_two_above(group) * 2 + cache.tiles() * entry_bytes(unit));
+    addresses.output = memory.reserve(group * stride * 2);
     map.push_back(addresses);
   }
   return map;

@@ -13,6 +13,7 @@ namespace santa::sim {
 
 // Byte addresses of one job's data. Jobs lie one after another, each region aligned to 4 KiB.
 struct JobAddresses {
+  std::uint64_t descriptor = 0;
   std::uint64_t query = 0;
   std::uint64_t key = 0;
   std::uint64_t value = 0;
@@ -23,6 +24,28 @@ struct JobAddresses {
 // Lays the jobs out. `element_bytes` is the size of a key or value element.
 std::vector<JobAddresses> make_address_map(const std::vector<Job>& jobs,
                                            std::uint64_t element_bytes);
+
+// The same as the adder-only unit lays them out (docs/rtl.md, "Memory layout").
+std::vector<JobAddresses> make_unit_address_map(const std::vector<Job>& jobs,
+                                                const config::UnitConfig& unit);
+
+inline constexpr std::uint64_t kDescriptorBytes = 256;
+
+// Smallest power of two that is at least `value`; value >= 1.
+constexpr std::uint64_t power_of_two_above(std::uint64_t value) {
+  std::uint64_t power = 1;
+  while (power < value) power <<= 1;
+  return power;
+}
+// From one value row to the next, and from one key of the tail tile to the next.
+inline std::uint64_t row_stride_bytes(std::uint64_t head_dimension,
+                                      const config::UnitConfig& unit) {
+  return power_of_two_above(std::max(head_dimension, static_cast<std::uint64_t>(unit.port_bytes)));
+}
+// Statistics of one spilled tile.
+inline std::uint64_t entry_bytes(const config::UnitConfig& unit) {
+  return static_cast<std::uint64_t>(std::max(8 * unit.group_heads, unit.port_bytes));
+}
 
 struct ByteRange {
   std::uint64_t address = 0;
@@ -46,6 +69,7 @@ struct JobState {
 
   const attention::KvHead& cache() const { return *job->cache; }
   std::uint32_t group() const { return job->request.query.group; }
+  std::uint64_t padded_group() const { return power_of_two_above(group()); }
   std::uint32_t head_dimension() const { return job->cache->head_dimension; }
   std::uint32_t tile_count() const { return job->cache->tiles(); }
   std::size_t padded_context() const {

@@ -17,6 +17,7 @@ void KeyFetch::run() {
   std::vector<ByteRange> reads;
   for (std::size_t j = 0; j < jobs_; ++j) {
     const JobPointer state = in_.read(probe_);
+    probe_.fill(pipeline::kKeys);
     const attention::KvHead& cache = state->cache();
     const std::uint64_t tile_bytes =
         static_cast<std::uint64_t>(cache.head_dimension) * cache.tile_keys;
@@ -26,7 +27,8 @@ void KeyFetch::run() {
       reads.clear();
       if (valid < cache.tile_keys) {
         // The tile still being filled lies key-major: all its bytes, in one run.
-        reads.push_back({base, static_cast<std::uint64_t>(valid) * cache.head_dimension});
+        reads.push_back(
+            {base, valid * row_stride_bytes(cache.head_dimension, context_.hardware.unit)});
       } else {
         for (const auto& [first, count] : state->feature_runs) {
           reads.push_back({base + static_cast<std::uint64_t>(first) * cache.tile_keys,

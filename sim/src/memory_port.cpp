@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipeline.hpp"
+
 namespace santa::sim {
 namespace {
 
@@ -138,11 +140,7 @@ void MemoryPort::cross(tlm::tlm_generic_payload& payload) {
   const sc_core::sc_time start = std::max(words_end, is_read ? issued + latency_ : issued);
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   words_end = std::max(now, start + clock_.cycles(words));
-  if (words_end == now) {
-    complete(payload);
-  } else {
-    crossing_.notify(payload, words_end - now);
-  }
+  crossing_.notify(payload, words_end - now + clock_.cycles(pipeline::kPort));
 }
 
 void MemoryPort::complete(tlm::tlm_generic_payload& payload) {

@@ -25,6 +25,17 @@ class BlockProbe {
     const sc_core::sc_time start = sc_core::sc_time_stamp();
     sc_core::wait(occupy(start, cycles, job, label, number) - start);
   }
+  // Time without work, of a pipeline that fills or drains.
+  void fill(std::uint64_t cycles) {
+    if (cycles > 0) sc_core::wait(clock_.cycles(cycles));
+  }
+  // Books `cycles` of work that end at `end`, and waits for it if it is still to come.
+  void work_until(const sc_core::sc_time& end, std::uint64_t cycles, std::uint32_t job,
+                  const char* label, std::uint64_t number) {
+    if (cycles > 0) occupy(end - clock_.cycles(cycles), cycles, job, label, number);
+    if (end > sc_core::sc_time_stamp()) sc_core::wait(end - sc_core::sc_time_stamp());
+  }
+  const Clock& clock() const { return clock_; }
   // Books `cycles` of work from `start` on without waiting; returns its end.
   sc_core::sc_time occupy(const sc_core::sc_time& start, std::uint64_t cycles, std::uint32_t job,
                           const char* label, std::uint64_t number) {

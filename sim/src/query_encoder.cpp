@@ -11,10 +11,11 @@ constexpr unsigned kCoefficientBits = 16;  // plane masks of plus and minus digi
 }  // namespace
 
 QueryEncoder::QueryEncoder(const sc_core::sc_module_name& name, const UnitContext& context,
-                           const std::vector<Job>& jobs, Channel<JobPointer>& out)
+                           const std::vector<Job>& jobs, Credits& banks, Channel<JobPointer>& out)
     : sc_core::sc_module(name),
       context_(context),
       jobs_(jobs),
+      banks_(banks),
       out_(out),
       probe_(context.probe.add_block("query_encoder")) {
   using energy::Block;
@@ -30,19 +31,28 @@ QueryEncoder::QueryEncoder(const sc_core::sc_module_name& name, const UnitContex
 }
 
 void QueryEncoder::run() {
-  const std::vector<JobAddresses> map = make_address_map(jobs_, 1);
+  const std::vector<JobAddresses> map = make_unit_address_map(jobs_, context_.hardware.unit);
+  probe_.fill(pipeline::kSubmit);
   for (std::uint32_t index = 0; index < jobs_.size(); ++index) {
     JobPointer state = make_job_state(index, jobs_[index], map[index]);
     const attention::QueryOperands& operands = state->job->request.query;
-    context_.port.read_and_wait(Stream::kQuery, state->addresses.query,
-                                (operands.magnitude.size() + operands.ratio.size()) * 4);
+    context_.port.read_and_wait(Stream::kQuery, state->addresses.descriptor, kDescriptorBytes);
+    banks_.take(probe_);
+    probe_.fill(pipeline::kDescriptor);
+    const std::uint64_t bytes = (operands.magnitude.size() + operands.ratio.size()) * 4;
+    context_.port.read_and_wait(Stream::kQuery, state->addresses.query, bytes);
     encode(*state);
     // The operands of a feature: one a head, and the shared one of group scores.
     const std::uint64_t slots =
         (operands.magnitude.size() + operands.ratio.size()) / state->head_dimension();
     const std::uint64_t cycles = std::max(
         state->head_dimension() * divide_up(slots, kOperandsPerCycle), state->query.lfsr_words);
-    probe_.work(cycles, index, "query", index);
+    // Operands are encoded as they arrive.
+    const std::uint64_t arriving = context_.stream_cycles(bytes);
+    probe_.fill(pipeline::kEncode);
+    const std::uint64_t left = cycles > arriving ? cycles - arriving : 0;
+    probe_.work_until(sc_core::sc_time_stamp() + context_.clock.cycles(left), cycles, index,
+                      "query", index);
     out_.write(std::move(state), probe_);
   }
 }

@@ -13,7 +13,7 @@ namespace santa::sim {
 class QueryEncoder : public sc_core::sc_module {
  public:
   QueryEncoder(const sc_core::sc_module_name& name, const UnitContext& context,
-               const std::vector<Job>& jobs, Channel<JobPointer>& out);
+               const std::vector<Job>& jobs, Credits& banks, Channel<JobPointer>& out);
 
  private:
   void run();
@@ -23,6 +23,7 @@ class QueryEncoder : public sc_core::sc_module {
 
   UnitContext context_;
   const std::vector<Job>& jobs_;
+  Credits& banks_;  // of coefficients
   Channel<JobPointer>& out_;
   BlockProbe& probe_;
   energy::Handle round_;

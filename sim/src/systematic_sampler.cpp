@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "santa/arithmetic/sampler.hpp"
 
@@ -56,7 +57,7 @@ void SystematicSampler::run() {
     Draws draws = draw(*job);
     walk(job, draws);
     stash_.release_half(*job);
-    out_.write({job, 0, 0, true}, probe_);
+    out_.write({job, 0, 0, true, {}}, probe_);
   }
 }
 
@@ -68,21 +69,26 @@ void SystematicSampler::combine(JobState& state) {
     context_.report.log_sum_exp[state.index].push_back(attention::log_sum_exp(state.heads.back()));
   }
   const std::uint32_t on_chip = stash_.tiles_on_chip(state);
-  if (on_chip < tiles) {
-    const ByteRange range = stash_.spilled_statistics(state, on_chip, tiles - on_chip);
-    context_.port.read_and_wait(Stream::kStash, range.address, range.bytes);
-  }
   const std::uint64_t masses = static_cast<std::uint64_t>(tiles) * state.group();
   context_.count(statistics_read_, static_cast<std::uint64_t>(on_chip) * state.group());
   context_.count(distance_subtract_, masses);
   context_.count(mass_shift_, masses);
   context_.count(prefix_add_, masses);
   context_.count(prefix_write_, masses);
-  probe_.work(tiles, state.index, "total", state.index);
+  if (tiles == 0) return;
+  probe_.fill(pipeline::kTotal);
+  StatisticsStream statistics(context_, stash_, state);
+  for (std::uint32_t t = 0; t < tiles;) {
+    const std::uint32_t end = statistics.end_of_run(t);
+    statistics.wait_for(t, probe_);
+    probe_.work(end - t, state.index, "total to tile", end);
+    t = end;
+  }
 }
 
-// Random words come one a cycle. Independent thresholds are then sorted: a merge sort on one
-// comparator a head. Systematic and stratified thresholds come in order.
+// Random words come one a cycle, after a cycle a head that loads its stream. Independent thresholds
+// are then sorted: a merge sort on one comparator a head. Systematic and stratified thresholds come
+// in order.
 SystematicSampler::Draws SystematicSampler::draw(JobState& state) {
   Draws draws;
   std::uint64_t words = 0;
@@ -92,7 +98,7 @@ SystematicSampler::Draws SystematicSampler::draw(JobState& state) {
                                    state.job->request.value_streams[g], &words));
   }
   draws.cursor.assign(state.group(), 0);
-  std::uint64_t cycles = words;
+  std::uint64_t cycles = state.tile_count() > 0 ? words + state.group() : 0;
   if (options_.values == attention::ValueScheme::kSanta && state.tile_count() > 0) {
     const std::uint64_t comparisons = static_cast<std::uint64_t>(options_.samples) * samples_log2_;
     cycles += comparisons;
@@ -105,42 +111,99 @@ SystematicSampler::Draws SystematicSampler::draw(JobState& state) {
 }
 
 // Second pass: one cycle a tile to see that no threshold falls into it; a tile that receives one is
-// scanned. Rows leave in ascending order of keys, one a cycle.
+// scanned.
 void SystematicSampler::walk(const JobPointer& job, Draws& draws) {
   JobState& state = *job;
   const std::uint32_t tiles = state.tile_count();
-  const std::uint64_t scan_cycles =
-      divide_up(state.cache().tile_keys, context_.config_u64(context_.hardware.unit.scan_lanes));
+  if (tiles == 0) return;
   SampleTotals& samples = context_.report.samples;
   counts_.resize(static_cast<std::size_t>(state.group()) * state.cache().tile_keys);
+  probe_.fill(pipeline::kWalk);
+  StatisticsStream statistics(context_, stash_, state);
   std::uint64_t skipped = 0;
+  std::uint32_t known = 0;  // tiles whose statistics are there
+  rows_left_ = sc_core::sc_time_stamp();
   for (std::uint32_t t = 0; t < tiles; ++t) {
+    if (t >= known) {
+      probe_.work(skipped, state.index, "to tile", t);
+      skipped = 0;
+      statistics.wait_for(t, probe_);
+      known = statistics.end_of_run(t);
+    }
     ++skipped;
     if (!falls_into(state, draws, t)) continue;
     probe_.work(skipped, state.index, "to tile", t);
     skipped = 0;
-    if (!stash_.on_chip(state, t)) {
-      const ByteRange range = stash_.spilled_weights(state, t);
-      context_.port.read_and_wait(Stream::kStash, range.address, range.bytes);
-    }
-    std::vector<attention::SampledRow>& rows = context_.report.rows[state.index];
-    const std::size_t first = rows.size();
-    scan(state, draws, t, rows);
-    const std::uint64_t emitted = rows.size() - first;
-    probe_.work(std::max(scan_cycles, emitted), state.index, "scan tile", t);
-    out_.write({job, first, rows.size(), false}, probe_);
-    samples.unique_rows += emitted;
+    scan_tile(job, draws, t, statistics);
     ++samples.tiles_scanned;
   }
   probe_.work(skipped, state.index, "to tile", tiles);
+  if (rows_left_ > sc_core::sc_time_stamp()) sc_core::wait(rows_left_ - sc_core::sc_time_stamp());
   samples.tiles_total += tiles;
   context_.count(threshold_compare_, static_cast<std::uint64_t>(tiles) * state.group());
-  if (tiles > 0) {
-    const std::uint64_t drawn = static_cast<std::uint64_t>(state.group()) << samples_log2_;
-    context_.count(threshold_add_, drawn);
-    context_.count(residual_shift_, drawn);
-    samples.drawn += drawn;
+  const std::uint64_t drawn = static_cast<std::uint64_t>(state.group()) << samples_log2_;
+  context_.count(threshold_add_, drawn);
+  context_.count(residual_shift_, drawn);
+  samples.drawn += drawn;
+}
+
+// Chunk after chunk of scan_lanes keys: a cycle for each threshold of the head with most of them,
+// and one to see that there is no further one. Rows leave one a cycle while the next chunk is
+// scanned; the tile ends with its last threshold.
+void SystematicSampler::scan_tile(const JobPointer& job, Draws& draws, std::uint32_t tile,
+                                  StatisticsStream& statistics) {
+  JobState& state = *job;
+  const Clock& clock = context_.clock;
+  const std::uint32_t lanes = static_cast<std::uint32_t>(context_.hardware.unit.scan_lanes);
+  const std::uint32_t keys = state.cache().tile_keys;
+  std::vector<attention::SampledRow>& rows = context_.report.rows[state.index];
+  const std::size_t first = rows.size();
+  scan(state, draws, tile, rows);
+  probe_.fill(pipeline::kEnter);
+  const sc_core::sc_time entered = sc_core::sc_time_stamp();
+  sc_core::sc_time now = entered;
+  sc_core::sc_time complete = entered;  // all of a spilled tile is here
+  sc_core::sc_time spilled_chunk;       // time between its chunks
+  if (!stash_.on_chip(state, tile)) {
+    statistics.wait_until_quiet();
+    const ByteRange range = stash_.spilled_weights(state, tile);
+    context_.port.read_and_wait(Stream::kStash, range.address, range.bytes);
+    const std::uint64_t arriving = context_.stream_cycles(range.bytes);
+    complete = sc_core::sc_time_stamp() + clock.cycles(pipeline::kRowFifo);
+    spilled_chunk = clock.cycles(arriving) / static_cast<double>(keys / lanes);
+    now = complete - clock.cycles(arriving) + spilled_chunk;
   }
+  RowBatch batch{job, first, rows.size(), false, {}};
+  std::uint64_t left = 0;
+  for (const std::uint16_t count : counts_) left += count;
+  std::size_t row = first;
+  for (std::uint32_t chunk = 0; left > 0; ++chunk) {
+    std::uint64_t most = 0;
+    for (std::uint32_t g = 0; g < state.group(); ++g) {
+      const auto begin = counts_.begin() + g * keys + chunk * lanes;
+      const std::uint64_t drawn = std::accumulate(begin, begin + lanes, std::uint64_t{0});
+      most = std::max(most, drawn);
+      left -= drawn;
+    }
+    const sc_core::sc_time begun = now;
+    now += clock.cycles(most + 1);
+    if (most > 0) {
+      now = std::max(now, rows_left_);
+      sc_core::sc_time leaves = now;
+      for (; row < rows.size() && rows[row].key < tile * keys + (chunk + 1) * lanes; ++row) {
+        batch.leaving.push_back(leaves);
+        leaves += clock.cycles(1);
+      }
+      rows_left_ = leaves;
+    }
+    now = std::max(now, begun + spilled_chunk);
+  }
+  const sc_core::sc_time end = std::max(now, complete);
+  out_.write(batch, probe_);
+  context_.report.samples.unique_rows += batch.end - batch.first;
+  const std::uint64_t cycles = clock.to_cycles(end - entered);
+  probe_.work_until(std::max(end, sc_core::sc_time_stamp()), cycles, state.index, "scan tile",
+                    tile);
 }
 
 bool SystematicSampler::falls_into(const JobState& state, const Draws& draws,

@@ -6,6 +6,7 @@
 
 #include "channel.hpp"
 #include "fetchers.hpp"
+#include "statistics_stream.hpp"
 #include "unit_context.hpp"
 #include "weight_unit.hpp"
 
@@ -28,6 +29,8 @@ class SystematicSampler : public sc_core::sc_module {
   void combine(JobState& state);
   Draws draw(JobState& state);
   void walk(const JobPointer& job, Draws& draws);
+  void scan_tile(const JobPointer& job, Draws& draws, std::uint32_t tile,
+                 StatisticsStream& statistics);
   bool falls_into(const JobState& state, const Draws& draws, std::uint32_t tile) const;
   void scan(const JobState& state, Draws& draws, std::uint32_t tile,
             std::vector<attention::SampledRow>& rows);
@@ -39,6 +42,7 @@ class SystematicSampler : public sc_core::sc_module {
   Channel<JobPointer>& in_;
   Channel<RowBatch>& out_;
   BlockProbe& probe_;
+  sc_core::sc_time rows_left_;         // when the last row known has left
   std::vector<std::uint16_t> counts_;  // [group][tile_keys] of the tile being scanned
   energy::Handle statistics_read_;
   energy::Handle distance_subtract_;

@@ -10,10 +10,11 @@ constexpr unsigned kAccumulatorBits = 32;
 }  // namespace
 
 ValueGather::ValueGather(const sc_core::sc_module_name& name, const UnitContext& context,
-                         Channel<RowBatch>& in, Channel<JobPointer>& out)
+                         Channel<RowBatch>& in, Credits& sums, Channel<JobPointer>& out)
     : sc_core::sc_module(name),
       context_(context),
       in_(in),
+      sums_(sums),
       out_(out),
       fetch_probe_(context.probe.add_block("value_fetch")),
       probe_(context.probe.add_block("value_gather")),
@@ -40,6 +41,9 @@ void ValueGather::fetch() {
   for (;;) {
     const RowBatch batch = in_.read(fetch_probe_);
     for (std::size_t r = batch.first; r < batch.end; ++r) {
+      const sc_core::sc_time start =
+          batch.leaving[r - batch.first] + context_.clock.cycles(pipeline::kRow);
+      if (start > sc_core::sc_time_stamp()) sc_core::wait(start - sc_core::sc_time_stamp());
       fetch_row(batch.job, attention::SampledRow(context_.report.rows[batch.job->index][r]));
     }
     if (batch.last) rows_.fetch({batch.job, {}, true}, nullptr, 0, fetch_probe_);
@@ -66,7 +70,9 @@ void ValueGather::fetch_row(const JobPointer& job, const attention::SampledRow& 
 
 void ValueGather::start_read(RowToken token) {
   const std::uint64_t row_bytes = token.job->head_dimension();
-  const ByteRange range{token.job->addresses.value + token.row.key * row_bytes, row_bytes};
+  const ByteRange range{token.job->addresses.value +
+                            token.row.key * row_stride_bytes(row_bytes, context_.hardware.unit),
+                        row_bytes};
   ++context_.report.samples.row_reads;
   rows_.fetch(std::move(token), &range, 1, fetch_probe_);
 }
@@ -74,17 +80,25 @@ void ValueGather::start_read(RowToken token) {
 // Rows that arrive together are booked one behind the other without waiting for each.
 void ValueGather::accumulate() {
   sc_core::sc_time free;
+  bool first = true;
   for (;;) {
     const RowToken token = rows_.next(probe_, free);
+    if (first) {
+      sums_.take(probe_);
+      free = std::max(free, sc_core::sc_time_stamp());
+      first = false;
+    }
     if (!token.last) {
       const std::uint64_t cycles = add_row(token);
-      free = probe_.occupy(std::max(free, sc_core::sc_time_stamp()), cycles, token.job->index,
-                           "row", token.row.key);
+      const sc_core::sc_time ready =
+          sc_core::sc_time_stamp() + context_.clock.cycles(pipeline::kRowFifo);
+      free = probe_.occupy(std::max(free, ready), cycles, token.job->index, "row", token.row.key);
       rows_.release_at(free);
       continue;
     }
     if (free > sc_core::sc_time_stamp()) sc_core::wait(free - sc_core::sc_time_stamp());
     rows_.release_at(sc_core::sc_time_stamp());
+    first = true;
     out_.write(token.job, probe_);
   }
 }

@@ -11,7 +11,7 @@ namespace santa::sim {
 class ValueGather : public sc_core::sc_module {
  public:
   ValueGather(const sc_core::sc_module_name& name, const UnitContext& context,
-              Channel<RowBatch>& in, Channel<JobPointer>& out);
+              Channel<RowBatch>& in, Credits& sums, Channel<JobPointer>& out);
 
  private:
   void fetch();       // thread: starts the reads
@@ -22,6 +22,7 @@ class ValueGather : public sc_core::sc_module {
 
   UnitContext context_;
   Channel<RowBatch>& in_;
+  Credits& sums_;
   Channel<JobPointer>& out_;
   BlockProbe& fetch_probe_;
   BlockProbe& probe_;

@@ -43,10 +43,17 @@ WeightUnit::WeightUnit(const sc_core::sc_module_name& name, const UnitContext& c
 void WeightUnit::run() {
   for (;;) {
     const ScoreToken token = in_.full.read(probe_);
+    if (token.ready > sc_core::sc_time_stamp()) {
+      sc_core::wait(token.ready - sc_core::sc_time_stamp());
+    }
     if (token.tile == 0) stash_.take_half(*token.job, probe_);
     if (token.job->tile_count() > 0) weigh(token);
     in_.free.release();
-    if (token.tile + 1 >= token.job->tile_count()) out_.write(token.job, probe_);
+    if (token.tile + 1 >= token.job->tile_count()) {
+      wait_for_spills();
+      probe_.fill(pipeline::kWeighed);
+      out_.write(token.job, probe_);
+    }
   }
 }
 
@@ -65,14 +72,27 @@ void WeightUnit::weigh(const ScoreToken& token) {
   count_energy(state, valid, on_chip);
   // One pass finds the maximum, a second one makes and adds the weights.
   const std::uint64_t cycles =
-      2 * divide_up(cache.tile_keys, context_.config_u64(context_.hardware.unit.weight_lanes));
+      2 * divide_up(cache.tile_keys, context_.config_u64(context_.hardware.unit.weight_lanes)) +
+      pipeline::kWeigh;
   probe_.work(cycles, state.index, "tile", token.tile);
   if (!on_chip) {
-    const ByteRange weights = stash_.spilled_weights(state, token.tile);
-    const ByteRange statistics = stash_.spilled_statistics(state, token.tile, 1);
-    context_.port.write(Stream::kStash, weights.address, weights.bytes, nullptr);
-    context_.port.write(Stream::kStash, statistics.address, statistics.bytes, nullptr);
+    spill(stash_.spilled_weights(state, token.tile));
+    spill(stash_.spilled_statistics(state, token.tile, 1));
   }
+}
+
+void WeightUnit::spill(const ByteRange& range) {
+  ++spills_;
+  context_.port.write(Stream::kStash, range.address, range.bytes, [this] {
+    if (--spills_ == 0) spilled_.notify();
+  });
+}
+
+// Nobody reads back what is not in memory yet.
+void WeightUnit::wait_for_spills() {
+  const sc_core::sc_time start = sc_core::sc_time_stamp();
+  while (spills_ > 0) sc_core::wait(spilled_);
+  probe_.add_blocked(sc_core::sc_time_stamp() - start);
 }
 
 void WeightUnit::count_energy(const JobState& state, std::uint32_t valid_keys, bool on_chip) {

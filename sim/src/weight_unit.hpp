@@ -14,10 +14,11 @@ namespace santa::sim {
 class Stash {
  public:
   explicit Stash(const config::UnitConfig& unit)
-      : half_bytes_(static_cast<std::uint64_t>(unit.stash_kib) * 1024 / 2) {}
+      : half_bytes_(static_cast<std::uint64_t>(unit.stash_kib) * 1024 / 2),
+        entry_bytes_(entry_bytes(unit)) {}
 
   std::uint64_t tile_bytes(const JobState& state) const {
-    return static_cast<std::uint64_t>(state.group()) * state.cache().tile_keys * 2;
+    return state.padded_group() * state.cache().tile_keys * 2;
   }
   bool on_chip(const JobState& state, std::uint32_t tile) const {
     return tile < whole_tiles(state);
@@ -28,9 +29,8 @@ class Stash {
   }
   ByteRange spilled_statistics(const JobState& state, std::uint32_t first,
                                std::uint32_t count) const {
-    const std::uint64_t entry = std::uint64_t{state.group()} * (kStatisticsBits / 8);
-    return {state.addresses.stash + state.tile_count() * tile_bytes(state) + first * entry,
-            count * entry};
+    return {state.addresses.stash + state.tile_count() * tile_bytes(state) + first * entry_bytes_,
+            count * entry_bytes_};
   }
   std::uint32_t tiles_on_chip(const JobState& state) const {
     const std::uint64_t fit = whole_tiles(state);
@@ -57,6 +57,7 @@ class Stash {
   }
 
   std::uint64_t half_bytes_;
+  std::uint64_t entry_bytes_;
   Credits halves_{2};
   std::vector<std::vector<std::uint16_t>> buffers_{2};
 };
@@ -69,6 +70,8 @@ class WeightUnit : public sc_core::sc_module {
  private:
   void run();
   void weigh(const ScoreToken& token);
+  void spill(const ByteRange& range);
+  void wait_for_spills();
   void count_energy(const JobState& state, std::uint32_t valid_keys, bool on_chip);
 
   UnitContext context_;
@@ -76,6 +79,8 @@ class WeightUnit : public sc_core::sc_module {
   ScoreBuffers& in_;
   Channel<JobPointer>& out_;
   BlockProbe& probe_;
+  std::uint64_t spills_ = 0;  // writes that memory has not answered
+  sc_core::sc_event spilled_;
   energy::Handle scale_add_;
   energy::Handle scale_shift_;
   energy::Handle compare_;
