@@ -282,6 +282,7 @@ TEST_F(ControlRegisters, ReadingTheLowerHalfKeepsTheUpperHalf) {
   ticks(1);
   dut->counter_event_i = 0;
   EXPECT_EQ(value(first + 4), 7U);  // of the value whose lower half was read
+  EXPECT_EQ(value(first + 4), 7U);
   EXPECT_EQ(value(first), 0U);
   EXPECT_EQ(value(first + 4), 8U);
   const std::uint32_t last = registers::kCounters[17].offset;
@@ -302,6 +303,9 @@ TEST_F(ControlRegisters, ResetInTheMiddleOfAccesses) {
     ticks(before);
     submitted.clear();
     reset();
+    EXPECT_EQ(dut->s_axil_awready_o, 0);
+    EXPECT_EQ(dut->s_axil_wready_o, 0);
+    EXPECT_EQ(dut->s_axil_arready_o, 0);
     EXPECT_EQ(dut->s_axil_bvalid_o, 0);
     EXPECT_EQ(dut->s_axil_rvalid_o, 0);
     EXPECT_EQ(dut->enable_o, 0);
