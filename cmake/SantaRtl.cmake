@@ -59,6 +59,7 @@ unset(runtime)
 # in and cost nothing until a trace is opened; COVERAGE adds the counters of --coverage. Unknown
 # values are drawn at run time: +verilator+rand+reset+2 and +verilator+seed+N choose. PARTS is the
 # number of files that are compiled in parallel (2); ARGUMENTS go to Verilator.
+# -fno-reloop: Verilator 5.006 splits a function between a rolled loop and its variable.
 function(santa_rtl_module name)
   cmake_parse_arguments(ARG "COVERAGE" "TOP;PARTS" "SOURCES;PARAMETERS;ARGUMENTS" ${ARGN})
   if(NOT ARG_TOP OR ARG_UNPARSED_ARGUMENTS)
@@ -71,7 +72,7 @@ function(santa_rtl_module name)
   file(MAKE_DIRECTORY ${folder})
   set(prefix V${name})
   set(arguments --cc --assert -Wall --trace-fst --x-assign unique --x-initial unique
-                --output-split 20000 --top-module ${ARG_TOP} ${ARG_ARGUMENTS})
+                --output-split 20000 -fno-reloop --top-module ${ARG_TOP} ${ARG_ARGUMENTS})
   if(ARG_COVERAGE)
     list(APPEND arguments --coverage)
   endif()
