@@ -29,10 +29,10 @@ class AttentionUnit : public sc_core::sc_module {
   Credits banks_{2};  // of coefficients
   Credits sums_{1};   // of values
   Channel<JobPointer> encoded_{1};
-  OrderedFetcher<TileToken> tiles_;
+  KeyBuffer keys_;
   ScoreBuffers scores_;
   Channel<JobPointer> weighed_{1};
-  Channel<RowBatch> rows_{2};
+  RowPort rows_;
   Channel<JobPointer> gathered_{1};
   Stash stash_;
 

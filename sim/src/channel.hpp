@@ -100,4 +100,43 @@ class Credits {
   sc_core::sc_event released_;
 };
 
+// Words of a buffer, given back in order at times that may be still to come.
+class Room {
+ public:
+  explicit Room(std::uint64_t words) : left_(words) {}
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  void take(std::uint64_t words, BlockProbe& probe) {
+    collect_returned();
+    const sc_core::sc_time start = sc_core::sc_time_stamp();
+    while (left_ < words) {
+      if (returning_.empty()) {
+        sc_core::wait(released_);
+      } else {
+        sc_core::wait(returning_.front().second - sc_core::sc_time_stamp());
+      }
+      collect_returned();
+    }
+    if (sc_core::sc_time_stamp() > start) probe.add_blocked(sc_core::sc_time_stamp() - start);
+    left_ -= words;
+  }
+  void release_at(std::uint64_t words, const sc_core::sc_time& time) {
+    returning_.emplace_back(words, std::max(time, sc_core::sc_time_stamp()));
+    released_.notify();
+  }
+
+ private:
+  void collect_returned() {
+    while (!returning_.empty() && returning_.front().second <= sc_core::sc_time_stamp()) {
+      left_ += returning_.front().first;
+      returning_.pop_front();
+    }
+  }
+
+  std::uint64_t left_;
+  std::deque<std::pair<std::uint64_t, sc_core::sc_time>> returning_;
+  sc_core::sc_event released_;
+};
+
 }  // namespace santa::sim

@@ -72,19 +72,34 @@ struct TileToken {
   std::uint32_t tile = 0;
 };
 
+// Keys that arrive in one burst, part of a tile.
+struct KeyBurst {
+  JobPointer job;
+  std::uint32_t tile = 0;
+  std::uint64_t words = 0;   // of the port
+  std::uint64_t cycles = 0;  // that the gather takes for them; 0 for the tail, which waits for all
+  bool first = false;        // of its tile
+  bool last = false;
+};
+
 struct RowToken {
   JobPointer job;
   attention::SampledRow row;
   bool last = false;  // no row: the job's end
 };
 
-// Rows first..end-1 of UnitReport::rows[job]: those that one tile emits.
+// Rows first..end-1 of UnitReport::rows[job]: those that one chunk of keys emits.
 struct RowBatch {
   JobPointer job;
   std::size_t first = 0;
   std::size_t end = 0;
-  bool last = false;                      // no rows: the job's end
-  std::vector<sc_core::sc_time> leaving;  // when each row leaves the sampler
+  bool last = false;  // no rows: the job's end
+};
+
+// From the sampler to the value gather: one chunk's rows wait to leave, one a cycle.
+struct RowPort {
+  Credits leaving{1};
+  Channel<RowBatch> batches{2};
 };
 
 }  // namespace santa::sim

@@ -60,6 +60,7 @@ struct JobState {
   // Needed features as runs (first feature, count), each one contiguous read in a full tile.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> feature_runs;
   std::uint64_t gather_cycles = 0;               // ternary_gather, per tile
+  std::vector<std::uint64_t> run_cycles;         // of it, for each run of features
   std::uint64_t gather_digits = 0;               // additions per key over all heads
   std::uint64_t gather_writes = 0;               // accumulator writes per key over all heads
   std::vector<std::uint16_t> weights;            // [group][tiles * tile_keys]

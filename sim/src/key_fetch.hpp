@@ -1,4 +1,4 @@
-// key_fetch: streams the feature rows that are needed, tile after tile, into the key buffers.
+// key_fetch: reads the runs of features that some head needs, tile after tile.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,32 @@
 
 namespace santa::sim {
 
+// Between key_fetch and ternary_gather: keys in flight or waiting, in order of their arrival.
+struct KeyBuffer {
+  KeyBuffer(MemoryPort& port, const config::UnitConfig& unit);
+
+  std::uint64_t burst_words;  // longest burst
+  Room room;                  // words of full tiles; one tile is the transposing buffer
+  Credits tail{1};            // the transposing buffer
+  OrderedFetcher<KeyBurst> bursts;
+};
+
 class KeyFetch : public sc_core::sc_module {
  public:
-  // `jobs` is how many requests will come; tiles go out through `tiles`, in order.
+  // `jobs` is how many requests will come.
   KeyFetch(const sc_core::sc_module_name& name, const UnitContext& context, std::size_t jobs,
-           Channel<JobPointer>& in, OrderedFetcher<TileToken>& tiles);
+           Channel<JobPointer>& in, KeyBuffer& out);
 
  private:
   void run();
+  void fetch_full_tile(const JobPointer& job, std::uint32_t tile);
+  void fetch_tail(const JobPointer& job, std::uint32_t tile);
+  void fetch_run(KeyBurst burst, const ByteRange& range, std::uint64_t cycles, bool last_run);
 
   UnitContext context_;
   std::size_t jobs_;
   Channel<JobPointer>& in_;
-  OrderedFetcher<TileToken>& tiles_;
+  KeyBuffer& out_;
   BlockProbe& probe_;
 };
 

@@ -22,6 +22,7 @@ MemoryPort::MemoryPort(const sc_core::sc_module_name& name, const config::Hardwa
       socket("socket"),
       access_bytes_(static_cast<std::uint64_t>(hardware.memory.access_bytes)),
       port_bytes_(static_cast<std::uint64_t>(hardware.unit.port_bytes)),
+      max_in_flight_(static_cast<std::uint64_t>(hardware.memory.max_outstanding)),
       latency_(hardware.memory.latency_ns, sc_core::SC_NS),
       clock_(clock),
       scratch_(kRequestBytes),
@@ -77,7 +78,8 @@ void MemoryPort::read_and_wait(Stream stream, std::uint64_t address, std::uint64
 void MemoryPort::send_pending() {
   if (sending_) return;  // a target that answers at once calls back into here
   sending_ = true;
-  while (!pending_.empty() && waiting_for_accept_ == nullptr) {
+  while (!pending_.empty() && waiting_for_accept_ == nullptr && in_flight_ < max_in_flight_) {
+    ++in_flight_;
     const Request request = pending_.front();
     pending_.pop_front();
     Payload& payload = take_payload();
@@ -149,6 +151,8 @@ void MemoryPort::complete(tlm::tlm_generic_payload& payload) {
   }
   Transfer* transfer = static_cast<Payload&>(payload).transfer;
   payload.release();
+  --in_flight_;
+  send_pending();
   if (--transfer->requests_left > 0) return;
   const Completion done = std::move(transfer->done);
   free_transfers_.push_back(transfer);

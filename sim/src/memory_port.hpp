@@ -84,11 +84,13 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
 
   std::uint64_t access_bytes_;
   std::uint64_t port_bytes_;
+  std::uint64_t max_in_flight_;
   sc_core::sc_time latency_;
   const Clock& clock_;
   std::deque<Request> pending_;
   tlm::tlm_generic_payload* waiting_for_accept_ = nullptr;
   bool sending_ = false;
+  std::uint64_t in_flight_ = 0;  // requests issued and not completed
   sc_core::sc_time next_issue_;
   std::vector<std::unique_ptr<Payload>> payloads_;
   std::vector<Payload*> free_payloads_;

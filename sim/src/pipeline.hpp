@@ -31,9 +31,10 @@ inline constexpr std::uint64_t kTotal = 5;
 inline constexpr std::uint64_t kWalk = 3;
 // A scanned tile before its first chunk: residuals, cumulative weights.
 inline constexpr std::uint64_t kEnter = 2;
-// A row leaving the sampler to its address, and its data at the port to its first pass.
-inline constexpr std::uint64_t kRow = 2;
-inline constexpr std::uint64_t kRowFifo = 3;
+// A row leaving the sampler to its address (2), and its data at the port to its first pass (3).
+inline constexpr std::uint64_t kRow = 5;
+// The same for weights of a spilled tile, without the first.
+inline constexpr std::uint64_t kSpilledWeights = 3;
 // Last pass to the first output; each head's write is asked for in front of its outputs.
 inline constexpr std::uint64_t kNormalize = 3;
 inline constexpr std::uint64_t kHeadRow = 2;

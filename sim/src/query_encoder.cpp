@@ -83,8 +83,11 @@ void QueryEncoder::encode(JobState& state) {
 void QueryEncoder::plan_gather(JobState& state) const {
   const config::UnitConfig& unit = context_.hardware.unit;
   const std::uint64_t digit_lanes = context_.config_u64(unit.digit_lanes);
-  std::uint64_t passes = 0;
+  const std::uint64_t words = context_.config_u64(unit.tile_keys / unit.key_lanes);
+  auto run = state.feature_runs.begin();
   for (const std::uint32_t feature : state.query.needed_features) {
+    while (feature >= run->first + run->second) ++run;
+    state.run_cycles.resize(static_cast<std::size_t>(run - state.feature_runs.begin()) + 1);
     std::uint64_t slowest = 0;
     for (std::uint32_t g = 0; g < state.group(); ++g) {
       const std::uint64_t digits = arithmetic::digit_count(
@@ -93,9 +96,9 @@ void QueryEncoder::plan_gather(JobState& state) const {
       state.gather_writes += divide_up(digits, digit_lanes);
       slowest = std::max(slowest, divide_up(digits, digit_lanes));
     }
-    passes += slowest;
+    state.run_cycles.back() += slowest * words;
+    state.gather_cycles += slowest * words;
   }
-  state.gather_cycles = passes * context_.config_u64(unit.tile_keys / unit.key_lanes);
 }
 
 void QueryEncoder::count_energy(const JobState& state) {

@@ -17,7 +17,7 @@ constexpr unsigned kExponentBits = 24;
 SystematicSampler::SystematicSampler(const sc_core::sc_module_name& name,
                                      const UnitContext& context,
                                      const attention::DecodeOptions& options, Stash& stash,
-                                     Channel<JobPointer>& in, Channel<RowBatch>& out)
+                                     Channel<JobPointer>& in, RowPort& out)
     : sc_core::sc_module(name),
       context_(context),
       options_(options),
@@ -57,7 +57,7 @@ void SystematicSampler::run() {
     Draws draws = draw(*job);
     walk(job, draws);
     stash_.release_half(*job);
-    out_.write({job, 0, 0, true, {}}, probe_);
+    out_.batches.write({job, 0, 0, true}, probe_);
   }
 }
 
@@ -122,7 +122,6 @@ void SystematicSampler::walk(const JobPointer& job, Draws& draws) {
   StatisticsStream statistics(context_, stash_, state);
   std::uint64_t skipped = 0;
   std::uint32_t known = 0;  // tiles whose statistics are there
-  rows_left_ = sc_core::sc_time_stamp();
   for (std::uint32_t t = 0; t < tiles; ++t) {
     if (t >= known) {
       probe_.work(skipped, state.index, "to tile", t);
@@ -138,7 +137,8 @@ void SystematicSampler::walk(const JobPointer& job, Draws& draws) {
     ++samples.tiles_scanned;
   }
   probe_.work(skipped, state.index, "to tile", tiles);
-  if (rows_left_ > sc_core::sc_time_stamp()) sc_core::wait(rows_left_ - sc_core::sc_time_stamp());
+  out_.leaving.take(probe_);  // the last rows have left
+  out_.leaving.release();
   samples.tiles_total += tiles;
   context_.count(threshold_compare_, static_cast<std::uint64_t>(tiles) * state.group());
   const std::uint64_t drawn = static_cast<std::uint64_t>(state.group()) << samples_log2_;
@@ -169,13 +169,12 @@ void SystematicSampler::scan_tile(const JobPointer& job, Draws& draws, std::uint
     const ByteRange range = stash_.spilled_weights(state, tile);
     context_.port.read_and_wait(Stream::kStash, range.address, range.bytes);
     const std::uint64_t arriving = context_.stream_cycles(range.bytes);
-    complete = sc_core::sc_time_stamp() + clock.cycles(pipeline::kRowFifo);
+    complete = sc_core::sc_time_stamp() + clock.cycles(pipeline::kSpilledWeights);
     spilled_chunk = clock.cycles(arriving) / static_cast<double>(keys / lanes);
     now = complete - clock.cycles(arriving) + spilled_chunk;
   }
-  RowBatch batch{job, first, rows.size(), false, {}};
-  std::uint64_t left = 0;
-  for (const std::uint16_t count : counts_) left += count;
+  std::uint64_t left = std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+  std::uint64_t cycles = 0;
   std::size_t row = first;
   for (std::uint32_t chunk = 0; left > 0; ++chunk) {
     std::uint64_t most = 0;
@@ -187,23 +186,25 @@ void SystematicSampler::scan_tile(const JobPointer& job, Draws& draws, std::uint
     }
     const sc_core::sc_time begun = now;
     now += clock.cycles(most + 1);
-    if (most > 0) {
-      now = std::max(now, rows_left_);
-      sc_core::sc_time leaves = now;
-      for (; row < rows.size() && rows[row].key < tile * keys + (chunk + 1) * lanes; ++row) {
-        batch.leaving.push_back(leaves);
-        leaves += clock.cycles(1);
-      }
-      rows_left_ = leaves;
-    }
+    cycles += most + 1;
+    if (most > 0) now = emit(job, row, tile * keys + (chunk + 1) * lanes, now);
     now = std::max(now, begun + spilled_chunk);
   }
-  const sc_core::sc_time end = std::max(now, complete);
-  out_.write(batch, probe_);
-  context_.report.samples.unique_rows += batch.end - batch.first;
-  const std::uint64_t cycles = clock.to_cycles(end - entered);
-  probe_.work_until(std::max(end, sc_core::sc_time_stamp()), cycles, state.index, "scan tile",
-                    tile);
+  context_.report.samples.unique_rows += rows.size() - first;
+  probe_.work_until(std::max({now, complete, entered + clock.cycles(cycles)}), cycles, state.index,
+                    "scan tile", tile);
+}
+
+// Hands the rows below `key_end` over at `time`, or when those before them have left.
+sc_core::sc_time SystematicSampler::emit(const JobPointer& job, std::size_t& row,
+                                         std::uint32_t key_end, const sc_core::sc_time& time) {
+  const std::vector<attention::SampledRow>& rows = context_.report.rows[job->index];
+  if (time > sc_core::sc_time_stamp()) sc_core::wait(time - sc_core::sc_time_stamp());
+  out_.leaving.take(probe_);
+  const std::size_t first = row;
+  while (row < rows.size() && rows[row].key < key_end) ++row;
+  out_.batches.write({job, first, row, false}, probe_);
+  return std::max(time, sc_core::sc_time_stamp());
 }
 
 bool SystematicSampler::falls_into(const JobState& state, const Draws& draws,

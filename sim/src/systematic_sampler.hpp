@@ -16,7 +16,7 @@ class SystematicSampler : public sc_core::sc_module {
  public:
   SystematicSampler(const sc_core::sc_module_name& name, const UnitContext& context,
                     const attention::DecodeOptions& options, Stash& stash, Channel<JobPointer>& in,
-                    Channel<RowBatch>& out);
+                    RowPort& out);
 
  private:
   // Thresholds of every head, and the next one to be placed.
@@ -31,6 +31,8 @@ class SystematicSampler : public sc_core::sc_module {
   void walk(const JobPointer& job, Draws& draws);
   void scan_tile(const JobPointer& job, Draws& draws, std::uint32_t tile,
                  StatisticsStream& statistics);
+  sc_core::sc_time emit(const JobPointer& job, std::size_t& row, std::uint32_t key_end,
+                        const sc_core::sc_time& time);
   bool falls_into(const JobState& state, const Draws& draws, std::uint32_t tile) const;
   void scan(const JobState& state, Draws& draws, std::uint32_t tile,
             std::vector<attention::SampledRow>& rows);
@@ -40,9 +42,8 @@ class SystematicSampler : public sc_core::sc_module {
   unsigned samples_log2_;
   Stash& stash_;
   Channel<JobPointer>& in_;
-  Channel<RowBatch>& out_;
+  RowPort& out_;
   BlockProbe& probe_;
-  sc_core::sc_time rows_left_;         // when the last row known has left
   std::vector<std::uint16_t> counts_;  // [group][tile_keys] of the tile being scanned
   energy::Handle statistics_read_;
   energy::Handle distance_subtract_;

@@ -1,5 +1,7 @@
 #include "ternary_gather.hpp"
 
+#include <algorithm>
+
 namespace santa::sim {
 namespace {
 
@@ -9,7 +11,7 @@ constexpr unsigned kShiftedKeyBits = 16;  // int8 key shifted by a digit's plane
 }  // namespace
 
 TernaryGather::TernaryGather(const sc_core::sc_module_name& name, const UnitContext& context,
-                             OrderedFetcher<TileToken>& in, Credits& banks, ScoreBuffers& out)
+                             KeyBuffer& in, Credits& banks, ScoreBuffers& out)
     : sc_core::sc_module(name),
       context_(context),
       in_(in),
@@ -34,67 +36,70 @@ TernaryGather::TernaryGather(const sc_core::sc_module_name& name, const UnitCont
 
 void TernaryGather::run() {
   for (;;) {
-    const TileToken token = in_.next(probe_);
-    const sc_core::sc_time arrived = sc_core::sc_time_stamp();
-    out_.free.take(probe_);
-    // Without a score buffer the passes could not start before.
-    if (sc_core::sc_time_stamp() > arrived) free_ = std::max(free_, sc_core::sc_time_stamp());
-    const JobState& state = *token.job;
-    ScoreToken scores{token.job, token.tile, &out_.scores[buffer_], {}};
-    buffer_ ^= 1U;
-    if (state.tile_count() > 0) {
-      const attention::KvHead& cache = state.cache();
-      scores.scores->resize(static_cast<std::size_t>(state.group()) * cache.tile_keys);
-      attention::score_tile(state.query, cache.tile(token.tile), cache.tile_keys,
-                            scores.scores->data());
-      count_energy(state, cache.tile_valid_keys(token.tile));
-      const std::uint64_t cycles = passes_of_tile(state, token.tile);
-      free_ = std::max(end_of_passes(token, cycles), arrived);
-      probe_.work_until(free_, cycles, state.index, "tile", token.tile);
+    // Passes overlap the arrival: what is starved is what lies between the passes.
+    const KeyBurst burst = in_.bursts.next(probe_, sc_core::sc_max_time());
+    if (burst.first) {
+      const sc_core::sc_time arrived = sc_core::sc_time_stamp();
+      out_.free.take(probe_);
+      // Without a score buffer the passes could not start before.
+      if (sc_core::sc_time_stamp() > arrived) free_ = std::max(free_, sc_core::sc_time_stamp());
+      if (burst.tile == 0) free_ += context_.clock.cycles(pipeline::kGatherStart);
+      cycles_ = 0;
     }
-    in_.release();
-    if (token.tile + 1 >= state.tile_count()) banks_.release();
-    scores.ready = sc_core::sc_time_stamp() + context_.clock.cycles(pipeline::kScores);
-    out_.full.write(scores, probe_);
+    const sc_core::sc_time before = free_;
+    const std::uint64_t cycles_before = cycles_;
+    free_ = add_burst(burst);
+    const sc_core::sc_time work = context_.clock.cycles(cycles_ - cycles_before);
+    if (free_ > before + work) probe_.add_starved(free_ - before - work);
+    if (burst.words > 0) in_.room.release_at(burst.words, free_);
+    in_.bursts.release();
+    if (burst.last) finish_tile(burst);
   }
 }
 
-// The tail costs a cycle more for each word; without a needed feature the scores are cleared.
-std::uint64_t TernaryGather::passes_of_tile(const JobState& state, std::uint32_t tile) const {
-  const config::UnitConfig& unit = context_.hardware.unit;
-  const std::uint64_t words = context_.config_u64(unit.tile_keys / unit.key_lanes);
-  const std::uint64_t features = state.query.needed_features.size();
-  if (features == 0) return words;
-  const attention::KvHead& cache = state.cache();
-  const bool tail = cache.tile_valid_keys(tile) < cache.tile_keys;
-  return state.gather_cycles + (tail ? features * words : 0);
-}
-
-// A full tile is added up as it arrives: it ends with its passes, or with those of its last word.
-// The tail starts when all of it is there. `arrived` is now.
-sc_core::sc_time TernaryGather::end_of_passes(const TileToken& token, std::uint64_t cycles) const {
+// A full tile is added up as it arrives: a burst ends with its passes, or with those of its last
+// word. The tail starts when all of it is there.
+sc_core::sc_time TernaryGather::add_burst(const KeyBurst& burst) {
   const Clock& clock = context_.clock;
-  const JobState& state = *token.job;
-  const attention::KvHead& cache = state.cache();
-  const std::uint64_t features = state.query.needed_features.size();
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
-  const sc_core::sc_time ready =
-      token.tile == 0 ? free_ + clock.cycles(pipeline::kGatherStart) : free_;
-  const sc_core::sc_time last = now + clock.cycles(pipeline::kKeyFifo);
-  if (cache.tile_valid_keys(token.tile) < cache.tile_keys) {
-    return std::max(ready, last) + clock.cycles(cycles);
-  }
-  const std::uint64_t arriving = context_.stream_cycles(features * cache.tile_keys);
-  const std::uint64_t last_word =
-      features == 0
-          ? 0
-          : divide_up(cycles, features * context_.config_u64(context_.hardware.unit.tile_keys /
-                                                             context_.hardware.unit.key_lanes));
+  const JobState& state = *burst.job;
+  if (state.tile_count() == 0) return sc_core::sc_time_stamp();
+  const bool tail = burst.words == 0 && !state.feature_runs.empty();
+  const std::uint64_t cycles = tail ? tail_cycles(state) : burst.cycles;
+  cycles_ += cycles;
+  const sc_core::sc_time arrived = sc_core::sc_time_stamp() + clock.cycles(pipeline::kKeyFifo);
   const sc_core::sc_time work = clock.cycles(cycles);
-  sc_core::sc_time from_first = last + work;
-  const sc_core::sc_time stream = clock.cycles(arriving);
-  from_first = from_first > stream ? from_first - stream : sc_core::SC_ZERO_TIME;
-  return std::max({ready + work, from_first, last + clock.cycles(last_word)});
+  if (burst.words == 0) return std::max(free_, arrived) + work;
+  const std::uint64_t port_bytes = context_.config_u64(context_.hardware.unit.port_bytes);
+  const sc_core::sc_time stream = clock.cycles(context_.stream_cycles(burst.words * port_bytes));
+  const sc_core::sc_time first = arrived > stream ? arrived - stream : sc_core::SC_ZERO_TIME;
+  const sc_core::sc_time last_word = clock.cycles(divide_up(cycles, burst.words));
+  return std::max({free_ + work, first + work, arrived + last_word});
+}
+
+// The tail costs a cycle more for each word.
+std::uint64_t TernaryGather::tail_cycles(const JobState& state) const {
+  const config::UnitConfig& unit = context_.hardware.unit;
+  return state.gather_cycles +
+         state.query.needed_features.size() * context_.config_u64(unit.tile_keys / unit.key_lanes);
+}
+
+void TernaryGather::finish_tile(const KeyBurst& burst) {
+  const JobState& state = *burst.job;
+  ScoreToken scores{burst.job, burst.tile, &out_.scores[buffer_], {}};
+  buffer_ ^= 1U;
+  if (state.tile_count() > 0) {
+    const attention::KvHead& cache = state.cache();
+    scores.scores->resize(static_cast<std::size_t>(state.group()) * cache.tile_keys);
+    attention::score_tile(state.query, cache.tile(burst.tile), cache.tile_keys,
+                          scores.scores->data());
+    const std::uint32_t valid = cache.tile_valid_keys(burst.tile);
+    count_energy(state, valid);
+    probe_.work_until(free_, cycles_, state.index, "tile", burst.tile);
+    if (valid < cache.tile_keys) in_.tail.release();
+  }
+  if (burst.tile + 1 >= state.tile_count()) banks_.release();
+  scores.ready = sc_core::sc_time_stamp() + context_.clock.cycles(pipeline::kScores);
+  out_.full.write(scores, probe_);
 }
 
 void TernaryGather::count_energy(const JobState& state, std::uint32_t valid_keys) {

@@ -5,6 +5,7 @@
 
 #include "channel.hpp"
 #include "fetchers.hpp"
+#include "key_fetch.hpp"
 #include "unit_context.hpp"
 
 namespace santa::sim {
@@ -26,22 +27,25 @@ struct ScoreBuffers {
 
 class TernaryGather : public sc_core::sc_module {
  public:
-  TernaryGather(const sc_core::sc_module_name& name, const UnitContext& context,
-                OrderedFetcher<TileToken>& in, Credits& banks, ScoreBuffers& out);
+  TernaryGather(const sc_core::sc_module_name& name, const UnitContext& context, KeyBuffer& in,
+                Credits& banks, ScoreBuffers& out);
 
  private:
   void run();
-  sc_core::sc_time end_of_passes(const TileToken& token, std::uint64_t cycles) const;
-  std::uint64_t passes_of_tile(const JobState& state, std::uint32_t tile) const;
+  // Books the passes over a burst; returns when they end.
+  sc_core::sc_time add_burst(const KeyBurst& burst);
+  std::uint64_t tail_cycles(const JobState& state) const;
+  void finish_tile(const KeyBurst& burst);
   void count_energy(const JobState& state, std::uint32_t valid_keys);
 
   UnitContext context_;
-  OrderedFetcher<TileToken>& in_;
+  KeyBuffer& in_;
   Credits& banks_;
   ScoreBuffers& out_;
   BlockProbe& probe_;
-  sc_core::sc_time free_;  // end of the passes booked so far
-  unsigned buffer_ = 0;    // the score buffer of the next tile
+  sc_core::sc_time free_;     // end of the passes booked so far
+  std::uint64_t cycles_ = 0;  // booked for the tile in work
+  unsigned buffer_ = 0;       // the score buffer of the next tile
   energy::Handle buffer_write_;
   energy::Handle buffer_read_;
   energy::Handle shift_;

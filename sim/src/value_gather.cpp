@@ -10,7 +10,7 @@ constexpr unsigned kAccumulatorBits = 32;
 }  // namespace
 
 ValueGather::ValueGather(const sc_core::sc_module_name& name, const UnitContext& context,
-                         Channel<RowBatch>& in, Credits& sums, Channel<JobPointer>& out)
+                         RowPort& in, Credits& sums, Channel<JobPointer>& out)
     : sc_core::sc_module(name),
       context_(context),
       in_(in),
@@ -39,13 +39,12 @@ ValueGather::ValueGather(const sc_core::sc_module_name& name, const UnitContext&
 
 void ValueGather::fetch() {
   for (;;) {
-    const RowBatch batch = in_.read(fetch_probe_);
+    const RowBatch batch = in_.batches.read(fetch_probe_);
     for (std::size_t r = batch.first; r < batch.end; ++r) {
-      const sc_core::sc_time start =
-          batch.leaving[r - batch.first] + context_.clock.cycles(pipeline::kRow);
-      if (start > sc_core::sc_time_stamp()) sc_core::wait(start - sc_core::sc_time_stamp());
       fetch_row(batch.job, attention::SampledRow(context_.report.rows[batch.job->index][r]));
+      fetch_probe_.fill(1);
     }
+    if (!batch.last) in_.leaving.release();
     if (batch.last) rows_.fetch({batch.job, {}, true}, nullptr, 0, fetch_probe_);
   }
 }
@@ -91,7 +90,7 @@ void ValueGather::accumulate() {
     if (!token.last) {
       const std::uint64_t cycles = add_row(token);
       const sc_core::sc_time ready =
-          sc_core::sc_time_stamp() + context_.clock.cycles(pipeline::kRowFifo);
+          sc_core::sc_time_stamp() + context_.clock.cycles(pipeline::kRow);
       free = probe_.occupy(std::max(free, ready), cycles, token.job->index, "row", token.row.key);
       rows_.release_at(free);
       continue;

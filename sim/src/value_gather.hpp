@@ -10,8 +10,8 @@ namespace santa::sim {
 
 class ValueGather : public sc_core::sc_module {
  public:
-  ValueGather(const sc_core::sc_module_name& name, const UnitContext& context,
-              Channel<RowBatch>& in, Credits& sums, Channel<JobPointer>& out);
+  ValueGather(const sc_core::sc_module_name& name, const UnitContext& context, RowPort& in,
+              Credits& sums, Channel<JobPointer>& out);
 
  private:
   void fetch();       // thread: starts the reads
@@ -21,7 +21,7 @@ class ValueGather : public sc_core::sc_module {
   std::uint64_t add_row(const RowToken& token);  // cycles
 
   UnitContext context_;
-  Channel<RowBatch>& in_;
+  RowPort& in_;
   Credits& sums_;
   Channel<JobPointer>& out_;
   BlockProbe& fetch_probe_;

@@ -192,10 +192,11 @@ TEST(MemoryPort, WordsCrossOneACycle) {
       port.write(Stream::kOutput, 0, 64, [&] { writes.push_back(now_ns()); });
     });
     sc_core::sc_start();
-    // Issued a cycle apart. Reads: 256 words from 20 ns on, 256, then 2 words for the 2 bytes.
-    const std::vector<double> expected_reads = {276.0, 532.0, 534.0, 1050.0};
+    // Issued a cycle apart. Reads: 256 words from 20 ns on, 256, then 2 words for the 2 bytes; each
+    // two cycles later behind the registers of the port.
+    const std::vector<double> expected_reads = {278.0, 534.0, 536.0, 1052.0};
     // Writes: 128 words from the issue at 1 ns on; 4 words that the memory answers later.
-    const std::vector<double> expected_writes = {129.0, 1051.0};
+    const std::vector<double> expected_writes = {131.0, 1053.0};
     check(reads == expected_reads, "reads");
     check(writes == expected_writes, "writes");
   });
