@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cosim_report.hpp"
+#include "cosim_trace.hpp"
 #include "input.hpp"
 #include "json_report.hpp"
 #include "output_file.hpp"
@@ -19,7 +19,6 @@
 #include "santa/energy/pack.hpp"
 #include "santa/energy/report.hpp"
 #include "santa/error.hpp"
-#include "workload.hpp"
 
 namespace santa::cli {
 namespace {
@@ -29,57 +28,46 @@ constexpr std::uint64_t kDefaultSeeds = 20;
 constexpr std::uint32_t kEffort = 8192;        // context times features of a random request
 constexpr std::uint32_t kTimedEffort = 65536;  // the same where latencies are compared
 
+// The units of this program, and the way to another one.
+std::string built_units() {
+  std::vector<std::string> built;
+  for (const cosim::BuiltModel& model : cosim::built_models()) {
+    built.push_back(fmt::format("{} (unit {:016x})", model.name, model.parameters.config_hash));
+  }
+  return fmt::format("{}; cmake -DSANTA_COSIM_CONFIGS=\"tiny-test;NAME\" builds others in",
+                     config::joined(built));
+}
+
+// Names in configs/rtl as well as those of `santasim run`.
+std::string find_unit(const std::string& name_or_path) {
+  const auto has = [&](const char* kind) {
+    const std::vector<std::string> names = config::preset_names(kind);
+    return std::find(names.begin(), names.end(), name_or_path) != names.end();
+  };
+  if (!config::is_preset_name(name_or_path)) return name_or_path;
+  if (has("hardware")) return config::find_config("hardware", name_or_path);
+  if (has("rtl")) return config::find_config("rtl", name_or_path);
+  throw input_error("--config", "", "unknown preset " + config::in_quotes(name_or_path),
+                    built_units());
+}
+
 // The unit is compiled into this program: another one takes another build.
 const cosim::BuiltModel& require_model(const CosimOptions& options,
                                        const config::HardwareConfig& hardware) {
   const std::vector<cosim::BuiltModel>& models = cosim::built_models();
   if (const cosim::BuiltModel* model = cosim::find_model(models, hardware)) return *model;
-  std::vector<std::string> built;
-  for (const cosim::BuiltModel& model : models) {
-    built.push_back(fmt::format("{} (unit {:016x})", model.name, model.parameters.config_hash));
-  }
-  throw input_error(
-      "--config", config::in_quotes(options.config),
-      fmt::format("unit {} is not built into this program", hardware.unit_hash()),
-      fmt::format("{}; cmake -DSANTA_COSIM_CONFIGS=\"tiny-test;NAME\" builds others in",
-                  config::joined(built)));
-}
-
-// One request for each KV head of each layer, prepared as `santasim run` does it.
-std::vector<cosim::CosimRequest> trace_requests(const CosimOptions& options,
-                                                const config::HardwareConfig& hardware,
-                                                Progress& progress) {
-  RunOptions run;
-  run.input.kind = InputKind::kTrace;
-  run.input.trace = options.trace;
-  const Input input = open_input(run.input);
-  const Workload workload =
-      prepare_workload(input, run, static_cast<std::uint32_t>(hardware.unit.tile_keys), false,
-                       [&](double fraction) { progress.show("preparing", fraction); });
-  std::vector<cosim::CosimRequest> requests;
-  for (const sim::Job& job : workload.jobs) {
-    const auto refuse = [&](const char* key, std::uint32_t needed, std::int64_t limit) {
-      if (needed <= limit) return;
-      throw input_error(config::escaped(options.trace), key, fmt::format("got {}", needed),
-                        fmt::format("at most {} on {}", limit, hardware.name));
-    };
-    refuse("query heads of a group", job.request.query.group, hardware.unit.group_heads);
-    refuse("head dimension", job.cache->head_dimension, hardware.unit.max_head_dimension);
-    cosim::CosimRequest request;
-    request.workload = fmt::format("layer {}, KV head {}", job.layer, job.kv_head);
-    request.cache = std::make_shared<attention::KvHead>(*job.cache);
-    request.context = job.cache->context;
-    request.request = job.request;
-    request.options = run.decode;
-    requests.push_back(std::move(request));
-  }
-  return requests;
+  const bool changed = !options.overrides.empty();
+  throw input_error("--config", config::in_quotes(options.config),
+                    fmt::format("unit {}{} is not built into this program", hardware.unit_hash(),
+                                changed ? ", with --set," : ""),
+                    built_units());
 }
 
 void choose_work(const CosimOptions& options, const config::HardwareConfig& hardware,
                  Progress& progress, cosim::CosimOptions& work) {
   if (!options.trace.empty()) {
-    work.timed = trace_requests(options, hardware, progress);
+    work.timed = trace_requests(options.trace, hardware,
+                                [&](double fraction) { progress.show("preparing", fraction); });
   } else if (options.seed) {
     work.seeds = {*options.seed};
   } else {
@@ -116,8 +104,8 @@ void check_outputs(const CosimOptions& options, const std::string& config_file,
 }  // namespace
 
 void cosimulate(const CosimOptions& options) {
-  const std::string config_file = config::find_config("hardware", options.config);
-  const config::HardwareConfig hardware = config::load_hardware(config_file);
+  const std::string config_file = find_unit(options.config);
+  const config::HardwareConfig hardware = config::load_hardware(config_file, options.overrides);
   const std::string pack_file = config::find_config("energy", hardware.energy_pack);
   check_outputs(options, config_file, pack_file);
   cosim::CosimOptions work;

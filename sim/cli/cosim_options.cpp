@@ -10,6 +10,7 @@ CosimOptions check_cosim_options(const RawCosimOptions& raw) {
   constexpr std::uint64_t kMostSeeds = 1000000;
   CosimOptions options;
   options.config = raw.config;
+  options.overrides = parse_overrides(raw.set);
   const std::pair<const char*, const OptionText*> choices[] = {
       {"--seeds", &raw.seeds}, {"--seed", &raw.seed}, {"--trace", &raw.trace}};
   const char* first = nullptr;
@@ -45,6 +46,9 @@ CosimOptions check_cosim_options(const RawCosimOptions& raw) {
 
 std::string CosimOptions::command() const {
   std::string text = "santasim cosim --config " + shell_word(config);
+  for (const config::Override& change : overrides) {
+    text += " --set " + shell_word(change.key + "=" + change.value);
+  }
   if (!trace.empty()) text += " --trace " + shell_word(trace);
   return text;
 }

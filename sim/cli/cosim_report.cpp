@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <vector>
 
 #include "santa/config/message_text.hpp"
 #include "text.hpp"
@@ -37,6 +38,25 @@ std::string coverage_text(const cosim::CosimResult& result) {
   return text;
 }
 
+// Of the cycle model's latency against the unit's, as parts of the latter.
+struct ErrorSummary {
+  double mean = 0.0;  // with its sign
+  double mean_absolute = 0.0;
+  double largest = 0.0;  // absolute
+};
+
+ErrorSummary summary_of(const std::vector<cosim::CycleRow>& rows) {
+  ErrorSummary summary;
+  const auto count = static_cast<double>(rows.size());
+  for (const cosim::CycleRow& row : rows) {
+    const double size = std::abs(row.error());
+    summary.mean += row.error() / count;
+    summary.mean_absolute += size / count;
+    summary.largest = std::max(summary.largest, size);
+  }
+  return summary;
+}
+
 std::string cycle_table(const cosim::CosimResult& result) {
   if (result.cycle_rows.empty()) return "";
   std::string text =
@@ -47,7 +67,11 @@ std::string cycle_table(const cosim::CosimResult& result) {
                         row.context, row.head_dimension, row.group, row.samples,
                         grouped(row.rtl_cycles), grouped(row.model_cycles), kPercent * row.error());
   }
-  return text;
+  const ErrorSummary summary = summary_of(result.cycle_rows);
+  return text +
+         fmt::format(
+             "error of the cycle model: mean {:+.1f} %, mean size {:.1f} %, largest {:.1f} %\n",
+             kPercent * summary.mean, kPercent * summary.mean_absolute, kPercent * summary.largest);
 }
 
 }  // namespace
@@ -99,6 +123,11 @@ Json make_cosim_report(const cosim::CosimResult& result, const config::HardwareC
                                  {"cycle_model_cycles", row.model_cycles},
                                  {"error", row.error()}});
   }
+  const ErrorSummary summary = summary_of(result.cycle_rows);
+  const bool timed = !result.cycle_rows.empty();
+  report["latency_error"] = {{"mean", timed ? Json(summary.mean) : Json()},
+                             {"mean_absolute", timed ? Json(summary.mean_absolute) : Json()},
+                             {"largest_absolute", timed ? Json(summary.largest) : Json()}};
   return report;
 }
 

@@ -238,18 +238,24 @@ void check_schemes(const RawRunOptions& raw, RunOptions& options) {
 
 }  // namespace
 
-RunOptions check_run_options(const RawRunOptions& raw) {
-  RunOptions options;
-  options.config = raw.config;
-  for (const std::string& assignment : raw.set) {
+std::vector<config::Override> parse_overrides(const std::vector<std::string>& assignments) {
+  std::vector<config::Override> overrides;
+  for (const std::string& assignment : assignments) {
     const config::Override change = config::parse_override(assignment);
-    for (const config::Override& earlier : options.overrides) {
+    for (const config::Override& earlier : overrides) {
       if (earlier.key == change.key) {
         throw input_error("--set", change.key, "is set twice", "each key once");
       }
     }
-    options.overrides.push_back(change);
+    overrides.push_back(change);
   }
+  return overrides;
+}
+
+RunOptions check_run_options(const RawRunOptions& raw) {
+  RunOptions options;
+  options.config = raw.config;
+  options.overrides = parse_overrides(raw.set);
   options.baselines = !raw.no_baselines;
   options.tsv = raw.tsv;
   check_input(raw, options.input);

@@ -42,12 +42,13 @@ constexpr const char* kCosimExamples =
     R"(Drives the unit in SystemVerilog with random and directed requests and compares every border
 between its blocks, and the memory, with the golden model, an exact oracle and the cycle model.
 Scenario 0 holds the directed requests, 1 and above random ones; the same number is always the same
-scenario.
+scenario. The units are compiled in: cmake -DSANTA_COSIM_CONFIGS="tiny-test;my.yaml" chooses them.
 
 Examples:
   santasim cosim                                  scenarios 0 to 20 on the smallest unit
   santasim cosim --seeds 1000 --json result.json
   santasim cosim --seed 42 --waves always         one scenario, with cosim-tiny-test-seed-42.fst
+  santasim cosim --config eight-heads --set memory.latency_ns=500
   santasim cosim --config edge-lpddr5 --trace my.safetensors
   santasim cosim --seed 3 --vectors vectors       requests and results for another test bench
 )";
@@ -135,6 +136,10 @@ CLI::App* add_cosim(CLI::App& app, RawCosimOptions& raw) {
       ->add_option("--config", raw.config,
                    "Hardware whose unit is built in: preset or file (tiny-test)")
       ->type_name("F")
+      ->group(what);
+  cosim->add_option("--set", raw.set, "Change a key of the hardware; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
       ->group(what);
   text(what, "--seeds", raw.seeds, "N", "Scenarios 0 to N (20)");
   text(what, "--seed", raw.seed, "K", "Scenario K alone");

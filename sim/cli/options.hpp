@@ -67,6 +67,7 @@ enum class WaveFiles { kNever, kOnFailure, kAlways };
 
 struct CosimOptions {
   std::string config;
+  std::vector<config::Override> overrides;
   std::optional<std::uint64_t> seeds;  // scenarios 0 to N; not with `seed`
   std::optional<std::uint64_t> seed;   // one scenario
   std::string trace;                   // empty: none

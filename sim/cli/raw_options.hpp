@@ -48,6 +48,7 @@ RunOptions check_run_options(const RawRunOptions& raw);
 
 struct RawCosimOptions {
   std::string config = "tiny-test";
+  std::vector<std::string> set;
   OptionText seeds;
   OptionText seed;
   OptionText trace;
@@ -57,6 +58,8 @@ struct RawCosimOptions {
 };
 CosimOptions check_cosim_options(const RawCosimOptions& raw);
 
+// The values of --set.
+std::vector<config::Override> parse_overrides(const std::vector<std::string>& assignments);
 // A decimal integer, digits only. Throws InputError that names the option.
 std::uint64_t parse_integer(const char* option, const std::string& text, std::uint64_t min,
                             std::uint64_t max, const std::string& kind = "an integer");
