@@ -195,16 +195,19 @@ void SystematicSampler::scan_tile(const JobPointer& job, Draws& draws, std::uint
                     "scan tile", tile);
 }
 
-// Hands the rows below `key_end` over at `time`, or when those before them have left.
+// Hands the rows below `key_end` over at `time`, or when those before them have left. A time that
+// has passed stays as it is: weights of a spilled tile are known to be there once all of them are.
 sc_core::sc_time SystematicSampler::emit(const JobPointer& job, std::size_t& row,
                                          std::uint32_t key_end, const sc_core::sc_time& time) {
   const std::vector<attention::SampledRow>& rows = context_.report.rows[job->index];
   if (time > sc_core::sc_time_stamp()) sc_core::wait(time - sc_core::sc_time_stamp());
+  const sc_core::sc_time asked = sc_core::sc_time_stamp();
   out_.leaving.take(probe_);
+  const sc_core::sc_time left = sc_core::sc_time_stamp();
   const std::size_t first = row;
   while (row < rows.size() && rows[row].key < key_end) ++row;
   out_.batches.write({job, first, row, false}, probe_);
-  return std::max(time, sc_core::sc_time_stamp());
+  return left > asked ? left : time;
 }
 
 bool SystematicSampler::falls_into(const JobState& state, const Draws& draws,
