@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace santa::cosim {
 namespace {
@@ -157,9 +158,22 @@ AxiMemory::ReadBurst* AxiMemory::choose_read() {
   return ready(reads_[chosen->address.id % kReadIds]) ? chosen : nullptr;
 }
 
+bool AxiMemory::any_word_ready() const {
+  return std::any_of(std::begin(reads_), std::end(reads_), [&](const auto& queue) {
+    return !queue.empty() && queue.front().words[queue.front().next].ready_fs <= now_fs();
+  });
+}
+
+bool AxiMemory::any_answer_ready() const {
+  return !writes_.empty() && writes_.front().served && writes_.front().ready_fs <= now_fs();
+}
+
 void AxiMemory::drive_read(AxiToUnit& to_unit) {
   if (to_unit.rvalid) return;  // presented and not taken
-  if (pauses(behaviour_.r)) return;
+  if (pauses(behaviour_.r)) {
+    counters_.words_put_off += any_word_ready() ? 1U : 0U;
+    return;
+  }
   ReadBurst* burst = choose_read();
   if (burst == nullptr) return;
   const int id = burst->address.id % kReadIds;
@@ -192,7 +206,11 @@ std::size_t AxiMemory::choose_answer() {
 }
 
 void AxiMemory::drive_answer(AxiToUnit& to_unit) {
-  if (to_unit.bvalid || pauses(behaviour_.b)) return;
+  if (to_unit.bvalid) return;
+  if (pauses(behaviour_.b)) {
+    counters_.answers_put_off += any_answer_ready() ? 1U : 0U;
+    return;
+  }
   answered_ = choose_answer();
   if (answered_ == writes_.size()) return;
   const WriteBurst& burst = writes_[answered_];

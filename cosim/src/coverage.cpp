@@ -63,10 +63,10 @@ constexpr const char* kFixedBins[] = {
     "output: lowest",
     "output: tie rounded to even",
     "memory: read address stalled",
-    "memory: read data stalled",
+    "memory: read data put off",
     "memory: write address stalled",
     "memory: write data stalled",
-    "memory: write answer stalled",
+    "memory: write answer put off",
     "memory: words of ids interleaved",
     "memory: order by bursts",
     "memory: ready after valid",
@@ -260,10 +260,12 @@ void Coverage::sample_outputs(const ScoreboardRequest& request) {
 }
 
 void Coverage::sample(const MemoryCounters& counters, const MemoryBehaviour& behaviour) {
-  constexpr const char* kStalled[] = {"memory: read address stalled", "memory: read data stalled",
-                                      "memory: write address stalled", "memory: write data stalled",
-                                      "memory: write answer stalled"};
-  for (std::size_t c = 0; c < 5; ++c) hit(kStalled[c], counters.stalled_cycles[c]);
+  // The unit always takes read data and answers: only the memory can hold them up.
+  hit("memory: read address stalled", counters.stalled_cycles[0]);
+  hit("memory: read data put off", counters.words_put_off);
+  hit("memory: write address stalled", counters.stalled_cycles[2]);
+  hit("memory: write data stalled", counters.stalled_cycles[3]);
+  hit("memory: write answer put off", counters.answers_put_off);
   hit("memory: words of ids interleaved", counters.interleaved_words);
   hit("memory: order by bursts", behaviour.order == ReadOrder::kBursts ? 1 : 0);
   hit("memory: ready after valid", behaviour.ready_after_valid ? 1 : 0);

@@ -14,7 +14,8 @@ constexpr std::uint64_t kAllOnes = std::numeric_limits<std::uint64_t>::max();
 
 class Directed {
  public:
-  explicit Directed(const UnitParameters& unit) : unit_(unit), random_(0x5A17A) {}
+  Directed(const UnitParameters& unit, std::uint32_t most_context)
+      : unit_(unit), most_context_(most_context), random_(0x5A17A) {}
 
   std::vector<CosimRequest> take() { return std::move(requests_); }
   void equal_scores();
@@ -43,12 +44,14 @@ class Directed {
   }
 
   UnitParameters unit_;
+  std::uint32_t most_context_;
   Random random_;
   std::vector<CosimRequest> requests_;
 };
 
 void Directed::equal_scores() {
-  for (const std::uint32_t n : {1U, 2U, 255U, 256U, 257U, 2047U, 2048U}) {
+  for (const std::uint32_t n : {1U, 2U, 255U, 256U, 257U, 2047U, 2048U, 32768U}) {
+    if (n > most_context_) continue;
     Recipe r = recipe("equal scores", n);
     r.keys = KeyProfile::kConstant;
     r.head_dimension = 2;
@@ -202,7 +205,7 @@ void Directed::spills() {
   for (const std::uint32_t group : {1U, unit_.group_heads}) {
     const auto fitting = static_cast<std::uint32_t>(stash_tiles(unit_, group)) * unit_.tile_keys;
     for (const std::uint32_t n : {fitting, fitting + 1, fitting + 2 * unit_.tile_keys}) {
-      if (n > arithmetic::kMaxContext) continue;
+      if (n > most_context_) continue;
       Recipe r = recipe(n == fitting ? "stash just full" : "weights spill", n);
       r.group = group;
       r.head_dimension = 1;
@@ -215,8 +218,9 @@ void Directed::spills() {
 
 }  // namespace
 
-std::vector<CosimRequest> directed_requests(const UnitParameters& unit, bool long_ones) {
-  Directed directed(unit);
+std::vector<CosimRequest> directed_requests(const UnitParameters& unit,
+                                            std::uint32_t most_context) {
+  Directed directed(unit, most_context);
   directed.equal_scores();
   directed.extreme_scores();
   directed.empty_tiles();
@@ -226,7 +230,7 @@ std::vector<CosimRequest> directed_requests(const UnitParameters& unit, bool lon
   directed.shapes();
   directed.normaliser();
   directed.scales();
-  if (long_ones) directed.spills();
+  directed.spills();
   return directed.take();
 }
 

@@ -172,7 +172,7 @@ CosimResult Run::run() {
   };
   for (const std::uint64_t seed : options_.seeds) {
     const Scenario scenario =
-        seed == 0 ? directed_scenario(unit_, options_.long_ones)
+        seed == 0 ? directed_scenario(unit_, options_.directed_context)
                   : random_scenario(seed, unit_, *options_.hardware, options_.effort);
     if (!run_scenario(scenario)) return std::move(result_);
     step();

@@ -143,13 +143,13 @@ Scenario random_scenario(std::uint64_t seed, const UnitParameters& unit,
   return scenario;
 }
 
-Scenario directed_scenario(const UnitParameters& unit, bool long_ones) {
+Scenario directed_scenario(const UnitParameters& unit, std::uint32_t most_context) {
   Scenario scenario;
   scenario.seed = "0";
   scenario.timing = MemoryTiming::ideal(10, 64);
   scenario.behaviour.order = ReadOrder::kInterleaved;
-  scenario.most_queued = 4;
-  for (CosimRequest& request : directed_requests(unit, long_ones)) {
+  scenario.most_queued = 100;  // the queue is full, and is asked for one more
+  for (CosimRequest& request : directed_requests(unit, most_context)) {
     ScenarioRequest r;
     r.request = std::move(request);
     scenario.requests.push_back(std::move(r));

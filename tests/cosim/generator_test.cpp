@@ -146,7 +146,7 @@ TEST(Generator, RandomRequestsAreLegalAndReachTheCorners) {
 TEST(Generator, DirectedRequestsAreLegal) {
   for (const UnitParameters& unit : {small_unit(), wide_unit()}) {
     std::map<std::string, unsigned> seen;
-    for (const CosimRequest& request : directed_requests(unit, unit.stash_kib == 4)) {
+    for (const CosimRequest& request : directed_requests(unit, 4096)) {
       expect_legal(request, unit);
       if (HasFatalFailure()) FAIL() << request.workload;
       ++seen[request.workload];
@@ -165,7 +165,7 @@ TEST(Generator, EmptyTilesAreEmptyAndOffsetsAreWhereTheyShouldBe) {
   unsigned far = 0;
   unsigned first = 0;
   unsigned last = 0;
-  for (const CosimRequest& request : directed_requests(unit, false)) {
+  for (const CosimRequest& request : directed_requests(unit, 4096)) {
     const Expectation expected = expect(request);
     for (std::size_t g = 0; g < expected.offsets.size(); ++g) {
       const attention::HeadStatistics& head = expected.result.heads[g];

@@ -83,7 +83,7 @@ TEST(Scenario, EveryKindOfEndingAndMemoryComes) {
 // A refusal changes the descriptor or its address, and each in a way of its own.
 TEST(Scenario, RefusalsSpoilDescriptors) {
   const UnitParameters unit = parameters_of(tiny());
-  const Scenario s = directed_scenario(unit, false);
+  const Scenario s = directed_scenario(unit, 4096);
   const CosimRequest& request = s.requests.back().request;
   const auto good = make_descriptor(request, {}, 1);
   std::set<std::vector<std::uint8_t>> all;
@@ -110,7 +110,7 @@ TEST(Coverage, DirectedAndRandomRequestsReachEveryBin) {
       coverage.sample(prepared);
     }
   };
-  sample(directed_scenario(unit, true));
+  sample(directed_scenario(unit, 4096));
   for (std::uint64_t seed = 1; seed <= 60; ++seed)
     sample(random_scenario(seed, unit, tiny(), 4096));
   for (const CoverageBin& bin : coverage.bins()) {

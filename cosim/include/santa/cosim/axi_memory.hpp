@@ -53,7 +53,9 @@ struct MemoryCounters {
   std::uint64_t write_words_of[2] = {};  // by id, with the last word of the burst
   std::uint64_t errors_sent = 0;
   std::uint64_t stalled_cycles[5] = {};  // valid without ready: ar, r, aw, w, b
-  std::uint64_t interleaved_words = 0;   // of another id than the word before, inside a burst
+  std::uint64_t words_put_off = 0;       // cycles in which a word was there and the memory paused
+  std::uint64_t answers_put_off = 0;
+  std::uint64_t interleaved_words = 0;  // of another id than the word before, inside a burst
   std::uint64_t most_outstanding = 0;
 };
 
@@ -114,6 +116,8 @@ class AxiMemory {
   ReadBurst* choose_read();
   std::size_t choose_answer();
   bool pauses(const ChannelStall& stall);
+  bool any_word_ready() const;
+  bool any_answer_ready() const;
   void reset_traffic(AxiToUnit& to_unit);
   std::uint64_t outstanding() const;
   std::uint64_t now_fs() const { return cycle_ * timing_.period_fs; }

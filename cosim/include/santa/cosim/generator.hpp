@@ -14,8 +14,9 @@ namespace santa::cosim {
 // `effort` bounds context times head dimension.
 CosimRequest random_request(const UnitParameters& unit, std::uint32_t effort, Random& random);
 
-// Each has a workload name of its own. `long_ones`: also contexts that overflow the stash.
-std::vector<CosimRequest> directed_requests(const UnitParameters& unit, bool long_ones);
+// Each kind has a workload name of its own. Contexts that overflow the stash, and the longest run
+// of equal scores, are there where they have at most `most_context` keys.
+std::vector<CosimRequest> directed_requests(const UnitParameters& unit, std::uint32_t most_context);
 
 // Gaussian tensors, quantised and prepared as the command line does it.
 struct RealShape {

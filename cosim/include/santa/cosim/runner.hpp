@@ -22,11 +22,11 @@ struct CosimOptions {
   const BuiltModel* model = nullptr;
   const config::HardwareConfig* hardware = nullptr;
   const energy::EnergyPack* energy_pack = nullptr;
-  std::vector<std::uint64_t> seeds;  // scenarios; 0: the directed requests
-  bool long_ones = false;            // directed contexts that overflow the stash, however long
-  std::uint32_t effort = 8192;       // context times head dimension of a random request, at most
-  std::vector<CosimRequest> timed;   // one at a time, on the memory of the description
-  bool cycle_model = true;           // compares every request with the cycle model as well
+  std::vector<std::uint64_t> seeds;        // scenarios; 0: the directed requests
+  std::uint32_t directed_context = 32768;  // longest context of the directed requests
+  std::uint32_t effort = 8192;      // context times head dimension of a random request, at most
+  std::vector<CosimRequest> timed;  // one at a time, on the memory of the description
+  bool cycle_model = true;          // compares every request with the cycle model as well
   Waves waves = Waves::kNever;
   std::string waves_prefix = "cosim";  // of file names: PREFIX-seed-K.fst
   std::string vectors;                 // folder for the vectors of every request; empty: none

@@ -56,7 +56,7 @@ const std::vector<Refusal>& refusals();
 Scenario random_scenario(std::uint64_t seed, const UnitParameters& unit,
                          const config::HardwareConfig& hardware, std::uint32_t effort);
 // Scenario 0: the directed requests one after another, on a memory with short latency.
-Scenario directed_scenario(const UnitParameters& unit, bool long_ones);
+Scenario directed_scenario(const UnitParameters& unit, std::uint32_t most_context);
 // Requests one at a time on the memory of the description: what is compared with the cycle model.
 Scenario timed_scenario(std::vector<CosimRequest> requests, const config::HardwareConfig& hardware);
 
