@@ -22,7 +22,7 @@ PROGRAM := $(BUILD)/bin/santasim
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [JOBS=n] [PRESET=release|debug|sanitize|ci]" } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
 demo: build ## Install what is missing, build, and run the unit on the shipped trace
@@ -43,6 +43,10 @@ build: configure ## Build the program, build/bin/santasim
 bench: configure ## Build and run the benchmarks
 	cmake --build $(BUILD) --parallel $(JOBS)
 	tools/bench.sh $(BUILD)
+
+.PHONY: cosim
+cosim: build ## Compare the unit in SystemVerilog with its models, a few hundred requests
+	ctest --preset $(PRESET) --verbose --tests-regex '^cosim_on_'
 
 ##@ Development
 .PHONY: lint
@@ -65,6 +69,10 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (60), in build-fuzz
 	$(MAKE) --no-print-directory configure PRESET=fuzz
 	tools/fuzz.sh build-fuzz
 
+.PHONY: cosim-nightly
+cosim-nightly: setup ## The same for 32 drawn configurations and 10,000 requests, in build-cosim
+	tools/nightly_cosim.py --build build-cosim --jobs $(JOBS) --report docs/cosim_nightly.md
+
 ##@ Housekeeping
 .PHONY: setup
 setup: ## Install the missing Debian packages that the build needs
@@ -79,4 +87,4 @@ $(STAMP): CMakePresets.json | setup
 
 .PHONY: clean
 clean: ## Remove every build folder
-	rm -rf build build-debug build-sanitize build-fuzz
+	rm -rf build build-debug build-sanitize build-fuzz build-cosim
