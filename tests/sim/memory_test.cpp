@@ -7,6 +7,7 @@
 
 #include "bandwidth_memory.hpp"
 #include "memory_port.hpp"
+#include "pipeline.hpp"
 #include "santa/config/hardware.hpp"
 #include "workload.hpp"
 
@@ -53,7 +54,7 @@ TEST(BandwidthMemory, UnloadedReadTakesLatencyPlusTransfer) {
       ns = now_ns();
     });
     sc_core::sc_start();
-    check(std::abs(ns - (100.0 + 32 / 12.8)) < 1e-6, std::to_string(ns));
+    check(std::abs(ns - (100.0 + 32 / 12.8 + pipeline::kPort)) < 1e-6, std::to_string(ns));
     check_equal(system.memory.counters(sc_core::sc_time_stamp()).activates, 1U, "activates");
   });
 }
