@@ -69,6 +69,13 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (60), in build-fuzz
 	$(MAKE) --no-print-directory configure PRESET=fuzz
 	tools/fuzz.sh build-fuzz
 
+.PHONY: cycle-error
+cycle-error: build ## Write docs/cycle_error.md: cycles of the SystemC model against the RTL
+	cmake --build $(BUILD) --parallel $(JOBS) --target santa_cycle_error
+	$(BUILD)/bin/santa_cycle_error tiny-test configs/rtl/one-head.yaml \
+	  configs/rtl/eight-heads.yaml configs/rtl/all-spills.yaml --workloads 20 \
+	  --markdown docs/cycle_error.md
+
 .PHONY: cosim-nightly
 cosim-nightly: setup ## The same for 32 drawn configurations and 10,000 requests, in build-cosim
 	tools/nightly_cosim.py --build build-cosim --jobs $(JOBS) --report docs/cosim_nightly.md

@@ -24,6 +24,11 @@ inline constexpr std::uint64_t kGatherStart = 5;
 inline constexpr std::uint64_t kScores = 2;
 // A tile in the weight unit, beside its two passes: start and two drained pipelines.
 inline constexpr std::uint64_t kWeigh = 8;
+// A spilled tile: its first pass to the first word on the port, its passes to the last one, and
+// what lies between its weights, its statistics and the next tile.
+inline constexpr std::uint64_t kSpillFirst = 9;
+inline constexpr std::uint64_t kSpillLast = 7;
+inline constexpr std::uint64_t kSpillEntry = 2;
 // Last tile weighed to the sampler.
 inline constexpr std::uint64_t kWeighed = 2;
 // The sampler's total, and its walk, beside a cycle a tile: statistics and masses are read.

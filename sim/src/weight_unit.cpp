@@ -71,14 +71,34 @@ void WeightUnit::weigh(const ScoreToken& token) {
   const bool on_chip = stash_.on_chip(state, token.tile);
   count_energy(state, valid, on_chip);
   // One pass finds the maximum, a second one makes and adds the weights.
-  const std::uint64_t cycles =
-      2 * divide_up(cache.tile_keys, context_.config_u64(context_.hardware.unit.weight_lanes)) +
-      pipeline::kWeigh;
+  const std::uint64_t pass_cycles =
+      divide_up(cache.tile_keys, context_.config_u64(context_.hardware.unit.weight_lanes));
+  const std::uint64_t cycles = 2 * pass_cycles + pipeline::kWeigh;
+  if (!on_chip) wait_for_spill_buffer(state, pass_cycles);
   probe_.work(cycles, state.index, "tile", token.tile);
   if (!on_chip) {
     spill(stash_.spilled_weights(state, token.tile));
     spill(stash_.spilled_statistics(state, token.tile, 1));
   }
+}
+
+// Weights go out while they are made; the next spilled tile starts when all of this one has left.
+void WeightUnit::wait_for_spill_buffer(const JobState& state, std::uint64_t pass_cycles) {
+  const config::UnitConfig& unit = context_.hardware.unit;
+  const std::uint64_t port_bytes = context_.config_u64(unit.port_bytes);
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  if (spill_free_ > now) {
+    probe_.add_blocked(spill_free_ - now);
+    sc_core::wait(spill_free_ - now);
+  }
+  const std::uint64_t words = divide_up(stash_.tile_bytes(state), port_bytes);
+  const std::uint64_t stash_word =
+      divide_up(context_.config_u64(2 * unit.group_heads * unit.scan_lanes), port_bytes);
+  const std::uint64_t weights = std::max(pass_cycles + pipeline::kSpillFirst + words,
+                                         2 * pass_cycles + pipeline::kSpillLast + stash_word);
+  spill_free_ =
+      sc_core::sc_time_stamp() + context_.clock.cycles(weights + pipeline::kSpillEntry +
+                                                       divide_up(entry_bytes(unit), port_bytes));
 }
 
 void WeightUnit::spill(const ByteRange& range) {

@@ -71,6 +71,7 @@ class WeightUnit : public sc_core::sc_module {
   void run();
   void weigh(const ScoreToken& token);
   void spill(const ByteRange& range);
+  void wait_for_spill_buffer(const JobState& state, std::uint64_t pass_cycles);
   void wait_for_spills();
   void count_energy(const JobState& state, std::uint32_t valid_keys, bool on_chip);
 
@@ -79,7 +80,8 @@ class WeightUnit : public sc_core::sc_module {
   ScoreBuffers& in_;
   Channel<JobPointer>& out_;
   BlockProbe& probe_;
-  std::uint64_t spills_ = 0;  // writes that memory has not answered
+  sc_core::sc_time spill_free_;  // the buffer of one spilled tile
+  std::uint64_t spills_ = 0;     // writes that memory has not answered
   sc_core::sc_event spilled_;
   energy::Handle scale_add_;
   energy::Handle scale_shift_;
