@@ -141,7 +141,7 @@ def main():
     parser.add_argument("--fast", action="store_true", help="leave the slow ones out")
     parser.add_argument("--only", metavar="TEXT", help="proofs whose name contains TEXT")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=float, default=900, metavar="S", help="for one proof")
+    parser.add_argument("--timeout", type=float, default=3600, metavar="S", help="for one proof")
     parser.add_argument("--verbose", action="store_true", help="print yosys' words of a failure")
     options = parser.parse_args()
 

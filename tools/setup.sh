@@ -3,7 +3,7 @@
 #
 #   tools/setup.sh [--check] [GROUP...]
 #
-# Groups: build (default), lint, fuzz. --check only reports.
+# Groups: build (default), lint, fuzz, synthesis. --check only reports.
 # Exit codes: 0 all there or installed; 1 (--check only) some are missing; 2 cannot install them.
 # SANTA_SKIP_SETUP=1 skips all this, for systems that provide the dependencies in another way.
 set -euo pipefail
@@ -36,6 +36,12 @@ readonly -A kGroups=(
   [fuzz]="
     clang-14: compiler with libFuzzer
     libclang-rt-14-dev: libFuzzer and sanitizer libraries"
+  [synthesis]="
+    yosys: proofs and synthesis of the RTL
+    opensta: slack of the synthesised unit
+    iverilog: simulation of netlists
+    qflow-tech-osu018: open cell library
+    python3-yaml: list of the proofs"
 )
 
 fail() {
@@ -68,8 +74,8 @@ groups=()
 for argument in "$@"; do
   case $argument in
     --check) check_only=1 ;;
-    build | lint | fuzz) groups+=("$argument") ;;
-    *) fail "unknown argument '$argument'; allowed: --check, build, lint, fuzz" ;;
+    build | lint | fuzz | synthesis) groups+=("$argument") ;;
+    *) fail "unknown argument '$argument'; allowed: --check, build, lint, fuzz, synthesis" ;;
   esac
 done
 ((${#groups[@]})) || groups=(build)
