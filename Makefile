@@ -48,6 +48,25 @@ bench: configure ## Build and run the benchmarks
 cosim: build ## Compare the unit in SystemVerilog with its models, a few hundred requests
 	ctest --preset $(PRESET) --verbose --tests-regex '^cosim_on_'
 
+##@ Hardware
+.PHONY: formal
+formal: ## Prove properties of the RTL with yosys, then show that each proof can fail
+	tools/setup.sh synthesis
+	tools/formal.py --jobs $(JOBS)
+	tools/formal.py --selftest --jobs $(JOBS)
+
+.PHONY: synth
+synth: ## Synthesise the unit of tiny-test: area by block, slack, comparison with the last results
+	tools/setup.sh synthesis
+	$(MAKE) --no-print-directory configure
+	cmake --build $(BUILD) --parallel $(JOBS) --target santa_rtl_config
+	tools/synthesize.py --rtl-config $(BUILD)/bin/santa_rtl_config --expected rtl/synth/expected.json
+	tools/synthesize.py --blocks --expected rtl/synth/expected.json
+
+.PHONY: lint-rtl
+lint-rtl: setup ## Verilator's warnings on every module, on the unit by parameter set; refused parameters
+	tools/lint_rtl.py --jobs $(JOBS)
+
 ##@ Development
 .PHONY: lint
 lint: configure ## Check format, project rules, shell scripts and C++ (clang-tidy)
