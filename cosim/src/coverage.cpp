@@ -45,7 +45,9 @@ constexpr const char* kFixedBins[] = {
     "tile: distance 1 to 8",
     "tile: distance 9 to 33",
     "tile: distance 34 to 62",
-    "tile: distance 63 or more",
+    "tile: distance 63",
+    "tile: distance 64 to 127",
+    "tile: distance 128 or more",
     "tile: first one without mass",
     "tile: later one without mass",
     "tile: with mass, not drawn from",
@@ -194,12 +196,16 @@ void Coverage::sample_weights(const ScoreboardRequest& request) {
       when(*low == 0, "tile: weight 0");
       when(*high == arithmetic::kExponentialTable.back(), "tile: largest weight");
       when(*low == *high && r.valid_keys(t) > 1, "tile: all weights alike");
-      const unsigned distance = head.distance[t];
+      const std::int64_t distance =
+          std::int64_t{head.exponent} -
+          request.expected.result.tiles[std::size_t{t} * r.group() + g].exponent;
       when(distance == 0, "tile: distance 0");
       when(distance >= 1 && distance <= 8, "tile: distance 1 to 8");
       when(distance >= 9 && distance <= 33, "tile: distance 9 to 33");
       when(distance >= 34 && distance <= 62, "tile: distance 34 to 62");
-      when(distance == 63, "tile: distance 63 or more");
+      when(distance == 63, "tile: distance 63");
+      when(distance >= 64 && distance <= 127, "tile: distance 64 to 127");
+      when(distance >= 128, "tile: distance 128 or more");
       const bool empty = head.prefix_mass[t] == head.prefix_mass[t + 1];
       when(empty && t == 0, "tile: first one without mass");
       when(empty && t > 0, "tile: later one without mass");

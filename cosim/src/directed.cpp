@@ -21,6 +21,7 @@ class Directed {
   void equal_scores();
   void extreme_scores();
   void empty_tiles();
+  void tile_distances();
   void streams();
   void budgets();
   void offsets();
@@ -87,10 +88,10 @@ void Directed::extreme_scores() {
 }
 
 void Directed::empty_tiles() {
-  Recipe r = recipe("first tiles empty of mass", 3 * unit_.tile_keys - 2);
+  Recipe r = recipe("tiles below the last", 3 * unit_.tile_keys - 2);
   r.keys = KeyProfile::kLastTile;
   r.group = 1;
-  for (const double octaves : {100.0, 3000.0}) {  // distance below and above 63
+  for (const double octaves : {24.0, 72.0, 100.0, 140.0, 3000.0}) {
     r.octaves = octaves;
     add(r);
   }
@@ -106,6 +107,27 @@ void Directed::empty_tiles() {
     r.octaves = octaves;
     add(r);
   }
+}
+
+// Tiles at exact distances, on both sides of every step of the hardware: nothing is lost up to 8,
+// no mass is left from 34 on, and 63 is the largest distance that is told from others.
+void Directed::tile_distances() {
+  constexpr int kTop = 100;  // key of the last tile; one octave a step
+  const std::vector<int> distances = {200, 128, 127, 64, 63, 62, 34, 33, 17, 9, 8, 7, 1, 0};
+  Recipe r = recipe("exact tile distances",
+                    static_cast<std::uint32_t>(distances.size()) * unit_.tile_keys);
+  r.group = 1;
+  r.head_dimension = 1;
+  r.samples_log2 = 12;
+  CosimRequest& request = add(r);
+  auto cache = std::make_shared<attention::KvHead>(*request.cache);
+  for (std::size_t i = 0; i < cache->keys.size(); ++i) {
+    cache->keys[i] = static_cast<std::int8_t>(kTop - distances[i / unit_.tile_keys]);
+  }
+  request.cache = cache;
+  request.request.query.magnitude = {1U << arithmetic::kOperandFractionBits};
+  request.request.query.negative = {0};
+  request.request.query.scale = {{0, 0, 1, 0, 1}};
 }
 
 void Directed::streams() {
@@ -224,6 +246,7 @@ std::vector<CosimRequest> directed_requests(const UnitParameters& unit,
   directed.equal_scores();
   directed.extreme_scores();
   directed.empty_tiles();
+  directed.tile_distances();
   directed.streams();
   directed.budgets();
   directed.offsets();

@@ -169,7 +169,7 @@ TEST(Generator, EmptyTilesAreEmptyAndOffsetsAreWhereTheyShouldBe) {
     const Expectation expected = expect(request);
     for (std::size_t g = 0; g < expected.offsets.size(); ++g) {
       const attention::HeadStatistics& head = expected.result.heads[g];
-      if (request.workload == "first tiles empty of mass") {
+      if (request.workload == "tiles below the last") {
         empty += head.prefix_mass[1] == 0 ? 1U : 0U;
         far += head.distance[0] == 63 ? 1U : 0U;
       }
@@ -179,8 +179,8 @@ TEST(Generator, EmptyTilesAreEmptyAndOffsetsAreWhereTheyShouldBe) {
       }
     }
   }
-  EXPECT_EQ(empty, 2U);
-  EXPECT_GE(far, 1U);
+  EXPECT_GE(empty, 3U);
+  EXPECT_GE(far, 2U);
   EXPECT_GE(first, 12U);
   EXPECT_GE(last, 12U);
 }
