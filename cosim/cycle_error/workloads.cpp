@@ -46,7 +46,8 @@ const std::vector<MemoryClass>& memory_classes() {
 
 CycleWorkload make_cycle_workload(const BuiltModel& model, const config::HardwareConfig& hardware,
                                   const MemoryClass& memory, std::uint64_t index) {
-  CycleWorkload workload{memory.name, random_shape(model.parameters, memory.stall == 0.0, index), {}, hardware};
+  CycleWorkload workload{
+      memory.name, random_shape(model.parameters, memory.stall == 0.0, index), {}, hardware};
   workload.scenario = timed_scenario({workload.request}, hardware);
   workload.scenario.seed_of_addresses = index;
   if (memory.description) return workload;
