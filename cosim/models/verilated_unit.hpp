@@ -5,6 +5,12 @@
 #include <verilated.h>
 #include <verilated_fst_c.h>
 
+#ifdef SANTA_RTL_COVERAGE
+#include <unistd.h>
+#include <verilated_cov.h>
+#endif
+
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -39,6 +45,9 @@ class VerilatedUnit : public RtlModel {
   ~VerilatedUnit() override {
     VerilatedUnit::close_waves();
     top_->final();
+#ifdef SANTA_RTL_COVERAGE
+    write_coverage();
+#endif
   }
 
   void eval() override {
@@ -179,6 +188,18 @@ class VerilatedUnit : public RtlModel {
       get(t.mon_output_data_o, m.output);
     }
   }
+
+#ifdef SANTA_RTL_COVERAGE
+  // Every model of a run leaves its counts in the folder that tools/rtl_coverage.py names.
+  void write_coverage() {
+    static int written = 0;
+    const char* folder = std::getenv("SANTA_RTL_COVERAGE_FOLDER");
+    if (folder == nullptr) return;
+    const std::string name = std::to_string(parameters_.config_hash) + "-" +
+                             std::to_string(getpid()) + "-" + std::to_string(written++) + ".dat";
+    context_.coveragep()->write((std::string(folder) + "/" + name).c_str());
+  }
+#endif
 
   void dump() {
     if (waves_ != nullptr) waves_->dump(context_.time());
