@@ -124,12 +124,13 @@ function(santa_rtl_module name)
   target_link_libraries(${name} PUBLIC santa_verilated)
 endfunction()
 
-# santa_rtl_model(NAME CONFIG [SET key=value ...] [COVERAGE] [PARTS n])
+# santa_rtl_model(NAME CONFIG [SET key=value ...] [COVERAGE] [REPLACED folder] [PARTS n])
 #
 # Static library NAME with class V<NAME> for attention_unit_monitored (docs/rtl.md) with the
 # parameters of a hardware description, preset or file. SET changes keys, as --set does.
+# REPLACED takes attention_unit.sv and attention_unit_monitored.sv from a folder (a netlist: no lint).
 function(santa_rtl_model name config)
-  cmake_parse_arguments(ARG "COVERAGE" "PARTS" "SET" ${ARGN})
+  cmake_parse_arguments(ARG "COVERAGE" "PARTS;REPLACED" "SET" ${ARGN})
   set(wrapper ${SANTA_RTL_GENERATED}/${name}.sv)
   set(file ${CMAKE_SOURCE_DIR}/configs/hardware/${config}.yaml)
   if(NOT EXISTS ${file})
@@ -150,6 +151,10 @@ function(santa_rtl_model name config)
   endif()
   if(ARG_PARTS)
     list(APPEND options PARTS ${ARG_PARTS})
+  endif()
+  if(ARG_REPLACED)
+    list(APPEND options ARGUMENTS -Wno-lint -Wno-style -Wno-UNOPTFLAT -Wno-LATCH)
+    list(APPEND wrapper ${ARG_REPLACED}/attention_unit.sv ${ARG_REPLACED}/attention_unit_monitored.sv)
   endif()
   santa_rtl_module(${name} TOP ${name} SOURCES ${wrapper} ${options})
 endfunction()

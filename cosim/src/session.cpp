@@ -255,6 +255,8 @@ void Session::check_counters() {
                                          counter.name, rtl, pair.expected));
     throw Stopped{};
   }
+  result_.key_beats = driver_.read_counter(reg::kCounters[reg::kCounterKeyBeats].offset);
+  result_.key_cycles = driver_.read_counter(reg::kCounters[reg::kCounterKeyCycles].offset);
 }
 
 void Session::restore(const ScoreboardRequest& request) {

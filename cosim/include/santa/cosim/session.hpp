@@ -26,6 +26,9 @@ struct SessionResult {
   std::vector<RequestRecord> requests;  // those that completed
   std::uint64_t cycles = 0;
   std::uint64_t rules_checked = 0;
+  // The unit's counters since the last reset: words of keys, and cycles from the first to the last.
+  std::uint64_t key_beats = 0;
+  std::uint64_t key_cycles = 0;
   MemoryCounters memory;
   CheckCounts checked;
   CheckCounts expected;

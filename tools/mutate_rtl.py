@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Mutation score: changes single gates of the unit and counts the changes that co-simulation finds.
+
+  tools/mutate_rtl.py --build build-mutants [--mutants 500] [--markdown docs/mutation.md]
+  tools/mutate_rtl.py --build build-mutants --only 17,203 --verbose
+
+yosys flattens the unit of tiny-test and draws the mutants (`mutate -list`): an inverted or constant
+bit at a port of a cell, spread over cells, wires and source lines. All are in one verilated model,
+where SANTA_MUTANT chooses one; 0 is the unit as it is and must pass. A mutant is killed when
+`santasim cosim` ends with a difference, a broken bus rule or a stall. RTL assertions are not in the
+model. Survivors that no input can tell from the unit count against the score. Exit code 1 below
+--bound percent.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import yosys_flow as flow
+
+ROOT = flow.ROOT
+MONITORED = ROOT / "rtl" / "dv" / "attention_unit_monitored.sv"
+SELECT_BITS = 16
+
+
+def call(*command):
+    if subprocess.run([str(word) for word in command], cwd=ROOT, check=False).returncode:
+        sys.exit(f"mutate_rtl: failed: {' '.join(map(str, command))}")
+
+
+def unit_parameters(program, config):
+    done = subprocess.run([program, config], capture_output=True, text=True, check=True)
+    return dict(line.split() for line in done.stdout.splitlines())
+
+
+def write_mutants(options, folder):
+    """attention_unit.v with all mutants, and list.ys that says what each of them is."""
+    parameters = unit_parameters(options.build / "bin" / "santa_rtl_config", options.config)
+    chosen = "".join(f" -chparam {key} {value}" for key, value in parameters.items())
+    files = " ".join(str(path) for path in flow.sources(folder))
+    flow.yosys(f"read_verilog -sv -DSYNTHESIS {files}\n"
+               f"hierarchy -check -top attention_unit{chosen}\n"
+               "proc; flatten; opt_expr; opt_clean\nrename -top attention_unit\n"
+               f"mutate -list {options.mutants} -seed {options.seed} "
+               f"-ctrl santa_mutant {SELECT_BITS} 1 -o list.ys\n"
+               "script list.ys\nwrite_verilog -noattr mutated.v\n", folder)
+    text = (folder / "mutated.v").read_text()
+    head, body = text.split(";", 1)
+    port = re.compile(rf"  input \[{SELECT_BITS - 1}:0\] santa_mutant;\n"
+                      rf"  wire \[{SELECT_BITS - 1}:0\] santa_mutant;\n")
+    if not port.search(body) or "santa_mutant" not in head:
+        raise flow.FlowError("the mutants' port is not where it should be")
+    body = port.sub('  import "DPI-C" function int santa_mutant_number();\n'
+                    f"  reg [{SELECT_BITS - 1}:0] santa_mutant;\n"
+                    f"  initial santa_mutant = {SELECT_BITS}'(santa_mutant_number());\n", body)
+    head = re.sub(r",\s*santa_mutant", "", head)
+    (folder / "attention_unit.sv").write_text(f"/* verilator lint_off WIDTH */\n{head};{body}")
+    (folder / "attention_unit_monitored.sv").write_text(monitored_text())
+
+
+def monitored_text():
+    """The wrapper, around a flat unit without parameters."""
+    text = MONITORED.read_text()
+    text, parameters = re.subn(r"attention_unit #\(.*?\n  \) u_unit \(", "attention_unit u_unit (",
+                               text, count=1, flags=re.S)
+    text, names = re.subn(r"u_unit\.(u_\w+)\.(\w+)", r"u_unit.\\\1.\2 ", text)
+    if not parameters or not names:
+        raise flow.FlowError("the wrapper is not as expected")
+    return text
+
+
+def source_of(line):
+    """Deepest place in rtl/ of a line of list.ys, and its module."""
+    places = re.findall(r"-src \S*/rtl/(\w+)\.sv:(\d+)", line)
+    cell = re.search(r"-cell (\S+)", line)
+    own = re.search(r"/rtl/(\w+)\.sv:(\d+)\$", cell[1]) if cell else None
+    return (own[1], int(own[2])) if own else (places[0][0], int(places[0][1])) if places else ("", 0)
+
+
+def describe(line):
+    words = dict(re.findall(r"-(mode|port|portbit|wire|wirebit) (\S+)", line))
+    module, number = source_of(line)
+    text = ""
+    if module:
+        text = (ROOT / "rtl" / f"{module}.sv").read_text().splitlines()[number - 1].strip()
+    return (f"{module}.sv:{number}: {words.get('mode')} {words.get('port')}[{words.get('portbit')}]"
+            f" wire {words.get('wire', '')}[{words.get('wirebit', '')}]: {text}")
+
+
+def build(options, folder):
+    call("cmake", "-G", "Ninja", "-S", ROOT, "-B", options.build, "-DCMAKE_BUILD_TYPE=Release",
+         "-DSANTA_BUILD_TESTS=OFF", f"-DSANTA_COSIM_CONFIGS={options.config}",
+         f"-DSANTA_RTL_MUTANTS={folder}", *options.cmake)
+    call("cmake", "--build", options.build, "--parallel", options.jobs, "--target", "santasim")
+
+
+def judge(options, number):
+    """killed, survived, or what went wrong; and the program's sentence."""
+    command = [options.build.resolve() / "bin" / "santasim", "cosim", "--config", options.config,
+               "--seeds", str(options.seeds)]
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "SANTA_MUTANT": str(number)},
+                                  timeout=options.timeout)
+        except subprocess.TimeoutExpired:
+            return "killed", "no end"
+    if done.returncode == 0:
+        return "survived", ""
+    if done.returncode == 1:
+        return "killed", done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
+    return f"exit code {done.returncode}", done.stderr.strip()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-mutants")
+    parser.add_argument("--config", default="tiny-test")
+    parser.add_argument("--mutants", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1, help="of the mutants")
+    parser.add_argument("--seeds", type=int, default=20, help="random scenarios for each")
+    parser.add_argument("--only", help="numbers, separated by commas")
+    parser.add_argument("--bound", type=float, default=95.0, help="percent killed, at least")
+    parser.add_argument("--timeout", type=float, default=900, metavar="S", help="of one mutant")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--verbose", action="store_true", help="every mutant with its end")
+    parser.add_argument("--cmake", action="append", default=[], metavar="ARGUMENT")
+    options = parser.parse_args()
+
+    folder = (options.build / "mutants").resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    call("cmake", "-G", "Ninja", "-S", ROOT, "-B", options.build, "-DCMAKE_BUILD_TYPE=Release",
+         "-DSANTA_BUILD_TESTS=OFF", f"-DSANTA_COSIM_CONFIGS={options.config}",
+         f"-DSANTA_RTL_MUTANTS={folder}", *options.cmake)
+    call("cmake", "--build", options.build, "--parallel", options.jobs, "--target",
+         "santa_rtl_config")
+    try:
+        write_mutants(options, folder)
+    except (flow.FlowError, subprocess.CalledProcessError) as error:
+        sys.exit(f"mutate_rtl: {error}")
+    build(options, folder)
+    lines = (folder / "list.ys").read_text().splitlines()
+    lines = [line for line in lines if line.startswith("mutate ")]
+    verdict, words = judge(options, 0)
+    if verdict != "survived":
+        sys.exit(f"mutate_rtl: the unit itself does not pass: {verdict}: {words}")
+    numbers = [int(n) for n in options.only.split(",")] if options.only else range(
+        1, len(lines) + 1)
+    killed, survivors, by_module = 0, [], collections.defaultdict(lambda: [0, 0])
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for number, (verdict, words) in zip(numbers, pool.map(
+                lambda number: judge(options, number), numbers)):
+            line = lines[number - 1]
+            count = by_module[source_of(line)[0] or "(none)"]
+            count[1] += 1
+            if verdict not in ("killed", "survived"):
+                sys.exit(f"mutate_rtl: mutant {number}: {verdict}: {words}")
+            if verdict == "killed":
+                killed += 1
+                count[0] += 1
+            else:
+                survivors.append(f"{number}: {describe(line)}")
+            if options.verbose or verdict == "survived":
+                print(f"{number}: {verdict}: {describe(line)} {words}", flush=True)
+    score = 100 * killed / len(numbers)
+    rows = "\n".join(f"| `{module}` | {count[1]} | {count[0]} |"
+                     for module, count in sorted(by_module.items()))
+    table = ("| module | mutants | killed |\n|---|---:|---:|\n" + rows +
+             f"\n| all | {len(numbers)} | {killed} ({score:.1f} %) |")
+    print(table)
+    if options.markdown:
+        options.markdown.write_text(
+            "# Mutants of the RTL\n\n"
+            "Written by `make mutation` (`tools/mutate_rtl.py`): single bits at the ports of cells "
+            f"of the unit of {options.config},\ninverted or constant, each against `santasim cosim "
+            f"--seeds {options.seeds}`.\n\n" + table + "\n\nSurvivors:\n\n" +
+            "\n".join(f"- {text}" for text in survivors) + "\n", encoding="utf-8")
+    return 0 if score >= options.bound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
