@@ -9,6 +9,7 @@
 find_program(SANTA_VERILATOR verilator REQUIRED)
 find_program(SANTA_PYTHON python3 HINTS /usr/bin REQUIRED) # the one that has python3-yaml
 find_package(ZLIB REQUIRED) # waveforms in FST
+set(SANTA_RTL_OPTIMIZE -O2 CACHE STRING "Of the compiler for verilated modules: -O1 compiles sooner")
 mark_as_advanced(SANTA_VERILATOR SANTA_PYTHON)
 execute_process(COMMAND ${SANTA_VERILATOR} --getenv VERILATOR_ROOT
                 OUTPUT_VARIABLE SANTA_VERILATOR_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE
@@ -116,7 +117,7 @@ function(santa_rtl_module name)
     DEPENDS ${CMAKE_SOURCE_DIR}/tools/verilate.py ${sources} ${known}
     COMMENT "Verilating ${ARG_TOP} as ${prefix}" VERBATIM)
   add_library(${name} STATIC ${outputs})
-  target_compile_options(${name} PRIVATE -O2 -w)
+  target_compile_options(${name} PRIVATE ${SANTA_RTL_OPTIMIZE} -w)
   if(ARG_COVERAGE)
     target_compile_definitions(${name} PUBLIC SANTA_RTL_COVERAGE)
   endif()
@@ -153,7 +154,8 @@ function(santa_rtl_model name config)
     list(APPEND options PARTS ${ARG_PARTS})
   endif()
   if(ARG_REPLACED)
-    list(APPEND options ARGUMENTS -Wno-lint -Wno-style -Wno-UNOPTFLAT -Wno-LATCH)
+    list(APPEND options ARGUMENTS -Wno-lint -Wno-style -Wno-UNOPTFLAT -Wno-LATCH --trace-depth 1
+                                  --inline-mult 100)
     list(APPEND wrapper ${ARG_REPLACED}/attention_unit.sv ${ARG_REPLACED}/attention_unit_monitored.sv)
   endif()
   santa_rtl_module(${name} TOP ${name} SOURCES ${wrapper} ${options})

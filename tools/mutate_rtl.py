@@ -4,8 +4,9 @@
   tools/mutate_rtl.py --build build-mutants [--mutants 500] [--markdown docs/mutation.md]
   tools/mutate_rtl.py --build build-mutants --only 17,203 --verbose
 
-yosys flattens the unit of tiny-test and draws the mutants (`mutate -list`): an inverted or constant
-bit at a port of a cell, spread over cells, wires and source lines. All are in one verilated model,
+yosys elaborates the unit of tiny-test and draws the mutants (`mutate -list`): an inverted or constant
+bit at a port of a cell, spread over modules, cells, wires and source lines; a mutant of a module is in
+all its instances. All are in one verilated model,
 where SANTA_MUTANT chooses one; 0 is the unit as it is and must pass. A mutant is killed when
 `santasim cosim` ends with a difference, a broken bus rule or a stall. RTL assertions are not in the
 model. Survivors that no input can tell from the unit count against the score. Exit code 1 below
@@ -26,7 +27,14 @@ import yosys_flow as flow
 
 ROOT = flow.ROOT
 MONITORED = ROOT / "rtl" / "dv" / "attention_unit_monitored.sv"
-SELECT_BITS = 16
+SELECT, SELECT_BITS = "santa_mutant", 16
+# In front of the unit in its wrapper.
+CHOICE = f"""import "DPI-C" function int santa_mutant_number();
+  logic [{SELECT_BITS - 1}:0] {SELECT};
+  initial {SELECT} = {SELECT_BITS}'(santa_mutant_number());
+
+  attention_unit u_unit (
+    .{SELECT},"""
 
 
 def call(*command):
@@ -40,39 +48,24 @@ def unit_parameters(program, config):
 
 
 def write_mutants(options, folder):
-    """attention_unit.v with all mutants, and list.ys that says what each of them is."""
+    """attention_unit.sv with all mutants, and list.ys that says what each of them is."""
     parameters = unit_parameters(options.build / "bin" / "santa_rtl_config", options.config)
+    parameters["ConfigHash"] = "64'h" + parameters["ConfigHash"]
     chosen = "".join(f" -chparam {key} {value}" for key, value in parameters.items())
     files = " ".join(str(path) for path in flow.sources(folder))
     flow.yosys(f"read_verilog -sv -DSYNTHESIS {files}\n"
                f"hierarchy -check -top attention_unit{chosen}\n"
-               "proc; flatten; opt_expr; opt_clean\nrename -top attention_unit\n"
+               "proc; opt_expr; opt_clean\nrename -top attention_unit\n"
                f"mutate -list {options.mutants} -seed {options.seed} "
-               f"-ctrl santa_mutant {SELECT_BITS} 1 -o list.ys\n"
+               f"-ctrl {SELECT} {SELECT_BITS} 1 -o list.ys\n"
                "script list.ys\nwrite_verilog -noattr mutated.v\n", folder)
     text = (folder / "mutated.v").read_text()
-    head, body = text.split(";", 1)
-    port = re.compile(rf"  input \[{SELECT_BITS - 1}:0\] santa_mutant;\n"
-                      rf"  wire \[{SELECT_BITS - 1}:0\] santa_mutant;\n")
-    if not port.search(body) or "santa_mutant" not in head:
-        raise flow.FlowError("the mutants' port is not where it should be")
-    body = port.sub('  import "DPI-C" function int santa_mutant_number();\n'
-                    f"  reg [{SELECT_BITS - 1}:0] santa_mutant;\n"
-                    f"  initial santa_mutant = {SELECT_BITS}'(santa_mutant_number());\n", body)
-    head = re.sub(r",\s*santa_mutant", "", head)
-    (folder / "attention_unit.sv").write_text(f"/* verilator lint_off WIDTH */\n{head};{body}")
-    (folder / "attention_unit_monitored.sv").write_text(monitored_text())
-
-
-def monitored_text():
-    """The wrapper, around a flat unit without parameters."""
-    text = MONITORED.read_text()
-    text, parameters = re.subn(r"attention_unit #\(.*?\n  \) u_unit \(", "attention_unit u_unit (",
-                               text, count=1, flags=re.S)
-    text, names = re.subn(r"u_unit\.(u_\w+)\.(\w+)", r"u_unit.\\\1.\2 ", text)
-    if not parameters or not names:
-        raise flow.FlowError("the wrapper is not as expected")
-    return text
+    (folder / "attention_unit.sv").write_text("/* verilator lint_off WIDTH */\n" + text)
+    text, found = re.subn(r"attention_unit #\(.*?\n  \) u_unit \(", lambda _: CHOICE,
+                          MONITORED.read_text(), count=1, flags=re.S)
+    if not found:
+        raise flow.FlowError(f"{MONITORED.name} is not as expected")
+    (folder / "attention_unit_monitored.sv").write_text(text)
 
 
 def source_of(line):
@@ -93,11 +86,11 @@ def describe(line):
             f" wire {words.get('wire', '')}[{words.get('wirebit', '')}]: {text}")
 
 
-def build(options, folder):
+def build(options, folder, target):
     call("cmake", "-G", "Ninja", "-S", ROOT, "-B", options.build, "-DCMAKE_BUILD_TYPE=Release",
          "-DSANTA_BUILD_TESTS=OFF", f"-DSANTA_COSIM_CONFIGS={options.config}",
-         f"-DSANTA_RTL_MUTANTS={folder}", *options.cmake)
-    call("cmake", "--build", options.build, "--parallel", options.jobs, "--target", "santasim")
+         "-DSANTA_RTL_OPTIMIZE=-O1", f"-DSANTA_RTL_MUTANTS={folder}", *options.cmake)
+    call("cmake", "--build", options.build, "--parallel", options.jobs, "--target", target)
 
 
 def judge(options, number):
@@ -137,16 +130,12 @@ def main():
 
     folder = (options.build / "mutants").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    call("cmake", "-G", "Ninja", "-S", ROOT, "-B", options.build, "-DCMAKE_BUILD_TYPE=Release",
-         "-DSANTA_BUILD_TESTS=OFF", f"-DSANTA_COSIM_CONFIGS={options.config}",
-         f"-DSANTA_RTL_MUTANTS={folder}", *options.cmake)
-    call("cmake", "--build", options.build, "--parallel", options.jobs, "--target",
-         "santa_rtl_config")
+    build(options, folder, "santa_rtl_config")
     try:
         write_mutants(options, folder)
     except (flow.FlowError, subprocess.CalledProcessError) as error:
         sys.exit(f"mutate_rtl: {error}")
-    build(options, folder)
+    build(options, folder, "santasim")
     lines = (folder / "list.ys").read_text().splitlines()
     lines = [line for line in lines if line.startswith("mutate ")]
     verdict, words = judge(options, 0)

@@ -126,7 +126,8 @@ def build(options: argparse.Namespace, configs: list[Path]) -> None:
     """Configures the folder with these units, checks each, and builds the program."""
     listed = ";".join(str(path.resolve()) for path in configs)
     call("cmake", "-G", "Ninja", "-S", ROOT, "-B", options.build, "-DCMAKE_BUILD_TYPE=Release",
-         "-DSANTA_BUILD_TESTS=OFF", f"-DSANTA_COSIM_CONFIGS={listed}", *options.cmake)
+         "-DSANTA_BUILD_TESTS=OFF", "-DSANTA_RTL_OPTIMIZE=-O1",
+         f"-DSANTA_COSIM_CONFIGS={listed}", *options.cmake)
     make = ("cmake", "--build", options.build, "--parallel", str(options.jobs), "--target")
     call(*make, "santa_rtl_config")
     for path in configs:
