@@ -10,6 +10,7 @@
 #include "Vgather_lane_rtl.h"
 #include "Vlfsr_plain_rtl.h"
 #include "Vlfsr_rtl.h"
+#include "Vpackage_functions_rtl.h"
 #include "Vvalue_lane_rtl.h"
 #include "Vweight_lane_rtl.h"
 
@@ -34,6 +35,48 @@ TEST(Sext, KeepsTheLeastValue) {
   EXPECT_EQ(sext<8>(0x80), -128);
   EXPECT_EQ(sext<32>(0x80000000U), -(std::int64_t{1} << 31));
   EXPECT_EQ(sext<8>(0x7f), 127);
+}
+
+// --- functions of the package ----------------------------------------------------------------------
+
+// The magnitudes that are recoded have a plane less than their digits.
+TEST(PackageFunctions, DigitsAreTheValueAndNoTwoAreNeighbours) {
+  constexpr unsigned kPlanes = 13;
+  Vpackage_functions_rtl dut;
+  dut.dimension_i = 1;
+  for (unsigned value = 0; value <= 1U << (kPlanes - 1); ++value) {
+    dut.value_i = value;
+    dut.eval();
+    const unsigned plus = dut.plus_o;
+    const unsigned minus = dut.minus_o;
+    ASSERT_EQ(plus & minus, 0U) << value;
+    ASSERT_EQ(plus - minus, value);
+    ASSERT_EQ((plus | minus) & (plus | minus) << 1U, 0U) << value;
+    ASSERT_EQ(dut.count_o, __builtin_popcount(plus | minus));
+  }
+}
+
+TEST(PackageFunctions, LowestDigitAndItsPlaneAlsoOfNone) {
+  Vpackage_functions_rtl dut;
+  dut.dimension_i = 1;
+  for (unsigned value = 0; value < 1U << 13U; ++value) {
+    dut.value_i = value;
+    dut.eval();
+    ASSERT_EQ(dut.lowest_o, value & (~value + 1U));
+    ASSERT_EQ(dut.plane_o, value == 0 ? 0 : __builtin_ctz(value));
+  }
+}
+
+TEST(PackageFunctions, PowersThatHoldADimension) {
+  Vpackage_functions_rtl dut;
+  dut.value_i = 0;
+  for (unsigned dimension = 0; dimension <= 256; ++dimension) {
+    dut.dimension_i = dimension;
+    dut.eval();
+    unsigned expected = 0;
+    while ((1U << expected) < dimension) ++expected;
+    ASSERT_EQ(dut.log2_o, expected) << dimension;
+  }
 }
 
 // --- lfsr ------------------------------------------------------------------------------------------
