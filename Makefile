@@ -52,8 +52,7 @@ cosim: build ## Compare the unit in SystemVerilog with its models, a few hundred
 .PHONY: formal
 formal: ## Prove properties of the RTL with yosys, then show that each proof can fail
 	tools/setup.sh synthesis
-	tools/formal.py --jobs $(JOBS)
-	tools/formal.py --selftest --jobs $(JOBS)
+	tools/formal.py --jobs $(JOBS) --markdown docs/formal.md
 
 .PHONY: synth
 synth: ## Synthesise the unit of tiny-test: area by block, slack, comparison with the last results
@@ -62,6 +61,27 @@ synth: ## Synthesise the unit of tiny-test: area by block, slack, comparison wit
 	cmake --build $(BUILD) --parallel $(JOBS) --target santa_rtl_config
 	tools/synthesize.py --rtl-config $(BUILD)/bin/santa_rtl_config --expected rtl/synth/expected.json
 	tools/synthesize.py --blocks --expected rtl/synth/expected.json
+
+.PHONY: rtl-coverage
+rtl-coverage: setup ## Line and toggle coverage of the RTL by co-simulation, in build-coverage
+	tools/rtl_coverage.py --build build-coverage --jobs $(JOBS) --markdown docs/rtl_coverage.md
+
+.PHONY: mutation
+mutation: setup ## Share of 500 mutants of the RTL that co-simulation kills, in build-mutants
+	tools/setup.sh synthesis
+	tools/mutate_rtl.py --build build-mutants --jobs $(JOBS) --markdown docs/mutation.md
+
+.PHONY: bench-rtl
+bench-rtl: setup ## Verilated cycles a second of the default unit, SystemC against it, in build-bench-rtl
+	cmake -G Ninja -S . -B build-bench-rtl -DCMAKE_BUILD_TYPE=Release \
+	  -DSANTA_COSIM_CONFIGS=edge-lpddr5
+	cmake --build build-bench-rtl --parallel $(JOBS) --target rtl_bench
+	build-bench-rtl/bench-rtl/rtl_bench
+
+.PHONY: timing-diagram
+timing-diagram: build ## Draw docs/images/request.svg from a waveform of the unit
+	tools/setup.sh synthesis
+	tools/timing_diagram.sh $(PROGRAM)
 
 .PHONY: lint-rtl
 lint-rtl: setup ## Verilator's warnings on every module, on the unit by parameter set; refused parameters
@@ -113,4 +133,5 @@ $(STAMP): CMakePresets.json | setup
 
 .PHONY: clean
 clean: ## Remove every build folder
-	rm -rf build build-debug build-sanitize build-fuzz build-cosim
+	rm -rf build build-debug build-sanitize build-fuzz build-cosim build-coverage build-mutants \
+	  build-bench-rtl

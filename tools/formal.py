@@ -135,29 +135,34 @@ def jobs_of(proofs, selftest):
     return jobs
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--selftest", action="store_true")
-    parser.add_argument("--fast", action="store_true", help="leave the slow ones out")
-    parser.add_argument("--only", metavar="TEXT", help="proofs whose name contains TEXT")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=float, default=3600, metavar="S", help="for one proof")
-    parser.add_argument("--verbose", action="store_true", help="print yosys' words of a failure")
-    options = parser.parse_args()
+def report(proofs, proved, refuted):
+    """Markdown: a line a proof; nothing in it depends on the machine."""
+    lines = ["# Proofs of the RTL", "",
+             "Written by `make formal` (`tools/formal.py`), yosys' SAT solver. Induction: holds for "
+             "ever, with the length that", "was needed; bounded: in every run of so many cycles from "
+             "reset. Broken: lines changed one at a time, each", "of which the proof refutes.", "",
+             "| proof | what | method | length | broken |", "|---|---|---|---:|---:|"]
+    for proof in proofs:
+        text = (RTL / "formal" / f"{proof['module']}_proof.sv").read_text()
+        what = re.match(r"(?:// ?.*\n)+?(?=//\s*\n|[^/])", text)[0]
+        what = " ".join(line.lstrip("/ ") for line in what.splitlines())
+        length = proved[proof["name"]].length
+        count = sum(name.startswith(proof["name"] + " / ") for name in refuted)
+        lines.append(f"| {proof['name']} | {what} | {proof['method']} | {length} | {count} |")
+    return "\n".join(lines) + "\n"
 
-    proofs = [proof for proof in load_proofs()
-              if not (options.fast and proof.get("slow"))
-              and (options.only is None or options.only in proof["name"])]
-    jobs = jobs_of(proofs, options.selftest)
+
+def run_all(jobs, expected, options):
+    """Number of runs without the expected result; {name: outcome}."""
     if not jobs:
         sys.exit("formal: no proof with that name")
-
-    expected = "refuted" if options.selftest else "proved"
+    outcomes = {}
     print(f"{'proof':<44} {'method':<10} {'depth':>5} {'result':<10} {'s':>7}")
     failures = 0
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for job, outcome in zip(jobs, pool.map(lambda job: run(job, options.timeout), jobs)):
+            outcomes[job.name] = outcome
             good = outcome.verdict == expected
             failures += not good
             print(f"{job.name:<44} {job.proof['method']:<10} {outcome.length:>5} "
@@ -166,6 +171,32 @@ def main():
             if not good and (options.verbose or outcome.verdict == "error"):
                 print("\n".join(outcome.text.splitlines()[-60:]))
     print(f"{len(jobs)} runs, {failures} not {expected}, {time.monotonic() - begin:.0f} s")
+    return failures, outcomes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--selftest", action="store_true")
+    parser.add_argument("--fast", action="store_true", help="leave the slow ones out")
+    parser.add_argument("--only", metavar="TEXT", help="proofs whose name contains TEXT")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=3600, metavar="S", help="for one proof")
+    parser.add_argument("--verbose", action="store_true", help="print yosys' words of a failure")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE",
+                        help="write proofs and what they refute; runs both")
+    options = parser.parse_args()
+
+    proofs = [proof for proof in load_proofs()
+              if not (options.fast and proof.get("slow"))
+              and (options.only is None or options.only in proof["name"])]
+    if options.markdown:
+        holds, proved = run_all(jobs_of(proofs, False), "proved", options)
+        fails, refuted = run_all(jobs_of(proofs, True), "refuted", options)
+        if not holds and not fails:
+            options.markdown.write_text(report(proofs, proved, refuted), encoding="utf-8")
+        return 1 if holds or fails else 0
+    failures, _ = run_all(jobs_of(proofs, options.selftest),
+                          "refuted" if options.selftest else "proved", options)
     return 1 if failures else 0
 
 
