@@ -40,17 +40,24 @@ class Message {
   std::size_t at_ = 0;
 };
 
+// Top-k and dense values are those of the baselines, which score exactly.
+sim::UnitKind kind_of(attention::ValueScheme values) {
+  if (values == attention::ValueScheme::kTopK) return sim::UnitKind::kTopK;
+  if (values == attention::ValueScheme::kDense) return sim::UnitKind::kDenseInt8;
+  return sim::UnitKind::kSampled;
+}
+
 Message simulate(const config::HardwareConfig& hardware, const energy::EnergyPack& pack,
                  const CosimRequest& request) {
   sim::Job job;
   job.cache = request.cache.get();
   job.request = request.request;
-  job.exact_query = request.request.query;  // of the baselines, which do not run
+  job.exact_query = request.request.query;  // of the baselines
   sim::SimulationRequest simulation;
   simulation.hardware = &hardware;
   simulation.energy_pack = &pack;
   simulation.jobs = {job};
-  simulation.units = {{sim::UnitKind::kSampled, request.options}};
+  simulation.units = {{kind_of(request.options.values), request.options}};
   const sim::UnitReport report = sim::simulate(simulation).front();
   Message message;
   message.put(kMagic);

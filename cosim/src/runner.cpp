@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "santa/cosim/cycle_model.hpp"
+#include "santa/cosim/export.hpp"
 #include "santa/cosim/generator.hpp"
-#include "santa/cosim/vectors.hpp"
 
 namespace santa::cosim {
 namespace {
@@ -24,6 +24,10 @@ class Run {
   SessionResult play(const Scenario& scenario, const std::string& waves, Coverage& coverage,
                      std::vector<std::shared_ptr<const ScoreboardRequest>>& requests);
   bool run_scenario(const Scenario& scenario);
+  bool run_replays();
+  bool check_recorded(const vectors::Vector& vector, const vectors::Results& computed,
+                      const char* model);
+  bool replay_on_model(const vectors::Vector& vector);
   void take(const SessionResult& session);
   bool compare_with_cycle_model(const Scenario& scenario, const ScoreboardRequest& request,
                                 const RequestRecord& record);
@@ -128,10 +132,10 @@ bool Run::run_scenario(const Scenario& scenario) {
   const SessionResult session = play(scenario, waves, result_.coverage, requests);
   take(session);
   if (always) result_.waves = waves;
-  if (!options_.vectors.empty()) {
+  if (!options_.export_folder.empty()) {
     for (const auto& request : requests) {
-      write_vectors(*request, options_.vectors,
-                    fmt::format("seed-{}-request-{}", scenario.seed, request->index));
+      export_request(*request, options_.export_folder,
+                     fmt::format("seed-{}-request-{}", scenario.seed, request->index));
     }
   }
   if (session.failure) {
@@ -150,6 +154,54 @@ bool Run::run_scenario(const Scenario& scenario) {
   return true;
 }
 
+// False after a failure.
+bool Run::check_recorded(const vectors::Vector& vector, const vectors::Results& computed,
+                         const char* model) {
+  const auto difference = vectors::first_difference(vector.request, vector.results, computed);
+  if (!difference) return true;
+  fail("vectors", fmt::format("{}: {} ({}): {}: recorded {}, {} {}", model, vector.path,
+                              vector.request.workload, difference->field, difference->recorded,
+                              model, difference->computed));
+  return false;
+}
+
+// A scheme that the unit does not have.
+bool Run::replay_on_model(const vectors::Vector& vector) {
+  vectors::Results results = vectors::results_of(vector.request, expect(vector.request));
+  if (!check_recorded(vector, results, "golden model")) return false;
+  result_.vector_values_checked += vectors::compared_values(vector.results, vector.request.group());
+  if (!options_.cycle_model) return true;
+  CycleModelResult model =
+      run_cycle_model(*options_.hardware, *options_.energy_pack, vector.request);
+  result_.model_outputs_checked += model.output.size();
+  result_.model_rows_checked += model.rows.size();
+  results.output = std::move(model.output);
+  results.rows = std::move(model.rows);
+  return check_recorded(vector, results, "cycle model");
+}
+
+// What was recorded is held against the golden model, and the unit against what was recorded.
+bool Run::run_replays() {
+  Scenario scenario = timed_scenario({}, *options_.hardware);
+  scenario.seed = "vectors";
+  for (const vectors::Vector& vector : options_.replays.vectors) {
+    Expectation golden = expect(vector.request);
+    if (!check_recorded(vector, vectors::results_of(vector.request, golden), "golden model")) {
+      return false;
+    }
+    result_.vector_values_checked +=
+        vectors::compared_values(vector.results, vector.request.group());
+    scenario.requests.push_back(replay_request(vector, std::move(golden)));
+  }
+  if (!run_scenario(scenario)) return false;
+  result_.vectors_replayed = options_.replays.vectors.size();
+  for (const vectors::Vector& vector : options_.replays.model_only) {
+    if (!replay_on_model(vector)) return false;
+  }
+  result_.vectors_model_only = options_.replays.not_on_unit;
+  return true;
+}
+
 // A run that looked at less than it should have has shown nothing.
 void Run::check_counts() {
   if (!result_.failure.empty()) return;
@@ -163,8 +215,10 @@ void Run::check_counts() {
 }
 
 CosimResult Run::run() {
+  result_.vectors_skipped = options_.replays.skipped;
   const double total =
-      static_cast<double>(options_.seeds.size() + (options_.timed.empty() ? 0 : 1));
+      static_cast<double>(options_.seeds.size() + (options_.timed.empty() ? 0 : 1) +
+                          (options_.replays.vectors.empty() ? 0 : 1));
   double done = 0.0;
   const auto step = [&] {
     ++done;
@@ -181,6 +235,10 @@ CosimResult Run::run() {
     if (!run_scenario(timed_scenario(options_.timed, *options_.hardware))) {
       return std::move(result_);
     }
+    step();
+  }
+  if (!options_.replays.vectors.empty()) {
+    if (!run_replays()) return std::move(result_);
     step();
   }
   check_counts();

@@ -38,7 +38,7 @@ void Scoreboard::report(const Tracked* t, const char* block, const std::string& 
   mismatch.field = field;
   mismatch.rtl = std::move(rtl);
   mismatch.golden = std::move(golden);
-  mismatch.model = model;
+  mismatch.model = model != nullptr ? model : t != nullptr ? t->of->expected_from : "golden model";
   mismatch.cycle = cycle_;
   first_ = std::move(mismatch);
 }

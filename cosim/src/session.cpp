@@ -44,7 +44,8 @@ void Session::prepare() {
     auto prepared = std::make_shared<ScoreboardRequest>();
     prepared->index = i;
     prepared->request = r.request;
-    prepared->expected = expect(r.request);
+    prepared->expected = r.expected ? *r.expected : expect(r.request);
+    prepared->expected_from = r.expected_from;
     prepared->runs = r.ending != Ending::kRefused;
     const Placement placement = place(r.request, unit, allocator);
     const auto tag = static_cast<std::uint32_t>(random_.next());

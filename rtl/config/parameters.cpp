@@ -63,19 +63,23 @@ void check_unit(const config::HardwareConfig& hardware, const std::string& place
                      unit.tile_keys / unit.group_heads,
                      ": unit.port_bytes / (2 unit.group_heads) to unit.tile_keys / "
                      "unit.group_heads");
-  check.power_of_two("unit.weight_lanes", unit.weight_lanes, 1, unit.scan_lanes,
-                     ", at most unit.scan_lanes");
+  check.power_of_two("unit.weight_lanes", unit.weight_lanes, 1,
+                     std::min(unit.scan_lanes, unit.key_lanes),
+                     ", at most unit.scan_lanes and unit.key_lanes");
   check.power_of_two("unit.value_lanes", unit.value_lanes, 1, unit.port_bytes,
                      ", at most unit.port_bytes");
-  check.power_of_two("unit.normalizer_lanes", unit.normalizer_lanes, 1, unit.port_bytes / 2,
-                     ", at most unit.port_bytes / 2");
+  check.power_of_two("unit.normalizer_lanes", unit.normalizer_lanes, 1,
+                     std::min(unit.port_bytes / 2, unit.value_lanes),
+                     ", at most unit.port_bytes / 2 and unit.value_lanes");
   check.range("unit.key_buffer_tiles", unit.key_buffer_tiles, 2, 64);
   check.power_of_two("unit.row_buffer_rows", unit.row_buffer_rows, 2, 256);
-  // Two halves, each with a tile of 16-bit weights for every head.
+  // Two halves, each with a tile of 16-bit weights for every head and with two words of a weight
+  // for every scan lane and head.
   const std::int64_t tiles_bytes = 4 * unit.group_heads * unit.tile_keys;
+  const std::int64_t words_bytes = 8 * unit.scan_lanes * unit.group_heads;
   check.power_of_two("unit.stash_kib", unit.stash_kib,
-                     std::max<std::int64_t>(1, tiles_bytes / 1024), 65536,
-                     ": one tile of every head in each half");
+                     std::max<std::int64_t>(1, std::max(tiles_bytes, words_bytes) / 1024), 65536,
+                     ": one tile of every head and two words in each half");
   if (unit.merge_rows != config::MergeRows::kGroup) {
     throw input_error(place, "unit.merge_rows", "got " + config::name_of(unit.merge_rows),
                       config::name_of(config::MergeRows::kGroup) + " in RTL");

@@ -38,7 +38,8 @@ std::string built_units() {
                      config::joined(built));
 }
 
-// Names in configs/rtl as well as those of `santasim run`.
+}  // namespace
+
 std::string find_unit(const std::string& name_or_path) {
   const auto has = [&](const char* kind) {
     const std::vector<std::string> names = config::preset_names(kind);
@@ -50,6 +51,8 @@ std::string find_unit(const std::string& name_or_path) {
   throw input_error("--config", "", "unknown preset " + config::in_quotes(name_or_path),
                     built_units());
 }
+
+namespace {
 
 // The unit is compiled into this program: another one takes another build.
 const cosim::BuiltModel& require_model(const CosimOptions& options,
@@ -68,6 +71,8 @@ void choose_work(const CosimOptions& options, const config::HardwareConfig& hard
   if (!options.trace.empty()) {
     work.timed = trace_requests(options.trace, hardware,
                                 [&](double fraction) { progress.show("preparing", fraction); });
+  } else if (!options.vectors.empty()) {
+    work.replays = cosim::load_replays("--vectors", options.vectors, work.model->parameters);
   } else if (options.seed) {
     work.seeds = {*options.seed};
   } else {
@@ -86,7 +91,7 @@ cosim::Waves waves_of(WaveFiles files) {
 std::string whole_command(const CosimOptions& options) {
   std::string text = options.command();
   if (options.seed) return fmt::format("{} --seed {}", text, *options.seed);
-  if (options.trace.empty()) {
+  if (options.trace.empty() && options.vectors.empty()) {
     text += fmt::format(" --seeds {}", options.seeds.value_or(kDefaultSeeds));
   }
   return text;
@@ -116,7 +121,7 @@ void cosimulate(const CosimOptions& options) {
   work.effort = kEffort;
   work.waves = waves_of(options.waves);
   work.waves_prefix = "cosim-" + work.model->name;
-  work.vectors = options.vectors;
+  work.export_folder = options.export_folder;
   work.command = options.command();
   work.whole_command = whole_command(options);
   Progress progress;

@@ -11,14 +11,16 @@ CosimOptions check_cosim_options(const RawCosimOptions& raw) {
   CosimOptions options;
   options.config = raw.config;
   options.overrides = parse_overrides(raw.set);
-  const std::pair<const char*, const OptionText*> choices[] = {
-      {"--seeds", &raw.seeds}, {"--seed", &raw.seed}, {"--trace", &raw.trace}};
+  const std::pair<const char*, const OptionText*> choices[] = {{"--seeds", &raw.seeds},
+                                                               {"--seed", &raw.seed},
+                                                               {"--trace", &raw.trace},
+                                                               {"--vectors", &raw.vectors}};
   const char* first = nullptr;
   for (const auto& [name, text] : choices) {
     if (!*text) continue;
     if (first != nullptr) {
       throw input_error(name, "", fmt::format("contradicts {}", first),
-                        "one of --seeds, --seed and --trace");
+                        "one of --seeds, --seed, --trace and --vectors");
     }
     first = name;
   }
@@ -26,13 +28,16 @@ CosimOptions check_cosim_options(const RawCosimOptions& raw) {
   if (raw.seed) {
     options.seed = parse_integer("--seed", *raw.seed, 0, std::numeric_limits<std::uint64_t>::max());
   }
-  const std::pair<const char*, const OptionText*> paths[] = {
-      {"--trace", &raw.trace}, {"--vectors", &raw.vectors}, {"--json", &raw.json}};
+  const std::pair<const char*, const OptionText*> paths[] = {{"--trace", &raw.trace},
+                                                             {"--vectors", &raw.vectors},
+                                                             {"--export", &raw.export_folder},
+                                                             {"--json", &raw.json}};
   for (const auto& [name, text] : paths) {
     if (*text && (*text)->empty()) throw got(name, "", "a path");
   }
   if (raw.trace) options.trace = *raw.trace;
   if (raw.vectors) options.vectors = *raw.vectors;
+  if (raw.export_folder) options.export_folder = *raw.export_folder;
   if (raw.json) options.json = *raw.json;
   if (raw.waves && *raw.waves == "on-failure") {
     options.waves = WaveFiles::kOnFailure;
@@ -50,6 +55,7 @@ std::string CosimOptions::command() const {
     text += " --set " + shell_word(change.key + "=" + change.value);
   }
   if (!trace.empty()) text += " --trace " + shell_word(trace);
+  if (!vectors.empty()) text += " --vectors " + shell_word(vectors);
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "santa/config/message_text.hpp"
@@ -22,6 +23,9 @@ std::string check_table(const cosim::CosimResult& result) {
   text +=
       fmt::format("  {:<22}{:>16}\n", "cycle_model_outputs", grouped(result.model_outputs_checked));
   text += fmt::format("  {:<22}{:>16}\n", "cycle_model_rows", grouped(result.model_rows_checked));
+  if (result.vector_values_checked > 0) {
+    text += fmt::format("  {:<22}{:>16}\n", "vector_values", grouped(result.vector_values_checked));
+  }
   text += fmt::format("  {:<22}{:>16}\n", "bus_rules", grouped(result.rules_checked));
   return text;
 }
@@ -36,6 +40,48 @@ std::string coverage_text(const cosim::CosimResult& result) {
   }
   if (!missing.empty()) text += wrapped("not met: " + missing, 2);
   return text;
+}
+
+bool replays(const cosim::CosimResult& result) {
+  return result.vectors_replayed > 0 || !result.vectors_skipped.empty();
+}
+
+// How many were left out, by reason.
+std::string vectors_text(const cosim::CosimResult& result) {
+  if (!replays(result)) return "";
+  std::map<std::string, std::uint64_t> reasons;
+  for (const cosim::SkippedVector& left : result.vectors_model_only) {
+    ++reasons["cycle model alone: " + left.reason];
+  }
+  for (const cosim::SkippedVector& left : result.vectors_skipped) {
+    ++reasons["skipped: " + left.reason];
+  }
+  const std::size_t left = result.vectors_model_only.size() + result.vectors_skipped.size();
+  std::string text =
+      fmt::format("vectors replayed       {} of {}\n", grouped(result.vectors_replayed),
+                  grouped(result.vectors_replayed + left));
+  for (const auto& [reason, count] : reasons) {
+    text += wrapped(fmt::format("  {:>4} {}", grouped(count), reason), 7);
+  }
+  return text;
+}
+
+Json files_and_reasons(const std::vector<cosim::SkippedVector>& vectors) {
+  Json list = Json::array();
+  for (const cosim::SkippedVector& vector : vectors) {
+    list.push_back({{"file", vector.file}, {"reason", vector.reason}});
+  }
+  return list;
+}
+
+Json vectors_report(const cosim::CosimResult& result) {
+  if (!replays(result)) return {};
+  Json report;
+  report["replayed"] = result.vectors_replayed;
+  report["values_compared"] = result.vector_values_checked;
+  report["cycle_model_alone"] = files_and_reasons(result.vectors_model_only);
+  report["skipped"] = files_and_reasons(result.vectors_skipped);
+  return report;
 }
 
 // Of the cycle model's latency against the unit's, as parts of the latter.
@@ -82,7 +128,7 @@ std::string make_cosim_table(const cosim::CosimResult& result,
       fmt::format("unit {} of {}: {} scenarios, {} requests, {} cycles\n", hardware.unit_hash(),
                   config::escaped(hardware.name), grouped(result.scenarios),
                   grouped(result.requests), grouped(result.cycles));
-  text += check_table(result) + coverage_text(result) + cycle_table(result);
+  text += vectors_text(result) + check_table(result) + coverage_text(result) + cycle_table(result);
   if (!result.waves.empty()) text += fmt::format("\nwaveforms: {}\n", result.waves);
   text += result.failure.empty() ? "\nno difference\n" : "\na difference was found\n";
   return text;
@@ -107,6 +153,7 @@ Json make_cosim_report(const cosim::CosimResult& result, const config::HardwareC
   report["cycle_model"] = {{"outputs_compared", result.model_outputs_checked},
                            {"rows_compared", result.model_rows_checked}};
   report["bus_rules_checked"] = result.rules_checked;
+  report["vectors"] = vectors_report(result);
   report["coverage"]["met"] = result.coverage.bins_hit();
   report["coverage"]["total"] = result.coverage.bins().size();
   for (const cosim::CoverageBin& bin : result.coverage.bins()) {

@@ -20,6 +20,7 @@ constexpr const char* kMainExamples = R"(Examples:
   santasim run --trace my.safetensors --json -    your own trace, results as JSON
   santasim run --model llama-3.1-8b --context 32768 --config server-hbm3
   santasim cosim                                  the unit in SystemVerilog against its models
+  santasim vectors check traces/vectors           recorded results against the golden model
   santasim describe stats                         what every number of a result means
 
 Exit codes: 0 done, 1 a check of the results failed, 2 bad input, 3 fault of the program.
@@ -50,7 +51,8 @@ Examples:
   santasim cosim --seed 42 --waves always         one scenario, with cosim-tiny-test-seed-42.fst
   santasim cosim --config eight-heads --set memory.latency_ns=500
   santasim cosim --config edge-lpddr5 --trace my.safetensors
-  santasim cosim --seed 3 --vectors vectors       requests and results for another test bench
+  santasim cosim --vectors traces/vectors         recorded vectors through unit and cycle model
+  santasim cosim --seed 3 --export files          requests and results for another test bench
 )";
 
 constexpr const char* kDescribeExamples = R"(Examples:
@@ -145,8 +147,10 @@ CLI::App* add_cosim(CLI::App& app, RawCosimOptions& raw) {
   text(what, "--seed", raw.seed, "K", "Scenario K alone");
   text(what, "--trace", raw.trace, "F",
        "Requests of a trace in .safetensors, in place of scenarios");
+  text(what, "--vectors", raw.vectors, "DIR", "Recorded vectors, in place of scenarios");
   const char* output = "Output";
-  text(output, "--vectors", raw.vectors, "DIR", "Every request and its results as files");
+  text(output, "--export", raw.export_folder, "DIR",
+       "Every request and its results as text, for other test benches");
   text(output, "--waves", raw.waves, "WHEN",
        "Waveforms in FST: never (default), on-failure, always");
   text(output, "--json", raw.json, "F", "Everything; - for standard output");
@@ -229,10 +233,12 @@ std::string program_version() {
 CommandLine parse_command_line(int argc, const char* const* argv) {
   RawRunOptions raw_run;
   RawCosimOptions raw_cosim;
+  RawVectorsOptions raw_vectors;
   RawDescribeOptions raw_describe;
   const std::unique_ptr<CLI::App> app = make_app();
   const CLI::App* run = add_run(*app, raw_run);
   const CLI::App* cosim = add_cosim(*app, raw_cosim);
+  const CLI::App* vectors = add_vectors(*app, raw_vectors);
   const CLI::App* describe = add_describe(*app, raw_describe);
   CommandLine result;
   try {
@@ -248,6 +254,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   }
   if (run->parsed()) result.run = check_run_options(raw_run);
   if (cosim->parsed()) result.cosim = check_cosim_options(raw_cosim);
+  if (vectors->parsed()) result.vectors = check_vectors_options(*vectors, raw_vectors);
   if (describe->parsed()) result.describe = check_describe(*describe, raw_describe);
   return result;
 }

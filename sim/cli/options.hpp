@@ -71,7 +71,8 @@ struct CosimOptions {
   std::optional<std::uint64_t> seeds;  // scenarios 0 to N; not with `seed`
   std::optional<std::uint64_t> seed;   // one scenario
   std::string trace;                   // empty: none
-  std::string vectors;                 // folder; empty: none
+  std::string vectors;                 // folder of recorded ones to replay; empty: none
+  std::string export_folder;           // for files of every request; empty: none
   WaveFiles waves = WaveFiles::kNever;
   std::string json;  // empty: none; "-": standard output, in place of the table
 
@@ -79,10 +80,23 @@ struct CosimOptions {
   std::string command() const;
 };
 
+enum class VectorsTask { kRecord, kCheck };
+
+struct VectorsOptions {
+  VectorsTask task = VectorsTask::kCheck;
+  std::string folder;
+  // Of kRecord:
+  std::string config;
+  std::vector<config::Override> overrides;
+  std::uint64_t seeds = 0;  // requests 1 to N
+  std::string producer;
+};
+
 // The command line as parsed: one of these is set.
 struct CommandLine {
   std::optional<RunOptions> run;
   std::optional<CosimOptions> cosim;
+  std::optional<VectorsOptions> vectors;
   std::optional<DescribeOptions> describe;
   std::optional<std::string> text;  // of --help and --version
 };

@@ -14,6 +14,7 @@
 #include "santa/config/message_text.hpp"
 #include "santa/energy/report.hpp"
 #include "santa/error.hpp"
+#include "vectors_command.hpp"
 
 namespace santa::cli {
 namespace {
@@ -24,6 +25,7 @@ void execute(int argc, const char* const* argv) {
   if (command.describe) write_standard_output(describe(*command.describe));
   if (command.run) run(*command.run);
   if (command.cosim) cosimulate(*command.cosim);
+  if (command.vectors) handle_vectors(*command.vectors);
 }
 
 // One line, whatever is in the message.

@@ -1,4 +1,4 @@
-// The options of `santasim run` and `santasim cosim` as text, before they are checked. Private to
+// The options of the commands as text, before they are checked. Private to
 // the option parser.
 #pragma once
 
@@ -9,6 +9,10 @@
 
 #include "options.hpp"
 #include "santa/error.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace santa::cli {
 
@@ -53,10 +57,21 @@ struct RawCosimOptions {
   OptionText seed;
   OptionText trace;
   OptionText vectors;
+  OptionText export_folder;
   OptionText waves;
   OptionText json;
 };
 CosimOptions check_cosim_options(const RawCosimOptions& raw);
+
+struct RawVectorsOptions {
+  std::string folder;
+  std::string config = "tiny-test";
+  std::vector<std::string> set;
+  OptionText seeds;
+  OptionText producer;
+};
+CLI::App* add_vectors(CLI::App& app, RawVectorsOptions& raw);
+VectorsOptions check_vectors_options(const CLI::App& command, const RawVectorsOptions& raw);
 
 // The values of --set.
 std::vector<config::Override> parse_overrides(const std::vector<std::string>& assignments);

@@ -42,8 +42,9 @@ TEST(Cosim, ReportHasEveryKey) {
   for (const auto& [key, value] : report.items()) keys.push_back(key);
   EXPECT_EQ(keys, (std::vector<std::string>{"command", "config", "unit_hash", "scenarios",
                                             "requests", "cycles", "failure", "failed_seed", "waves",
-                                            "checks", "cycle_model", "bus_rules_checked",
+                                            "checks", "cycle_model", "bus_rules_checked", "vectors",
                                             "coverage", "latency", "latency_error"}));
+  EXPECT_TRUE(report["vectors"].is_null());
   EXPECT_EQ(report["scenarios"], 3);  // 0, 1, and the requests whose latency is compared
   EXPECT_EQ(report["coverage"]["bins"].size(), report["coverage"]["total"]);
   std::size_t met = 0;
@@ -111,12 +112,12 @@ TEST(Cosim, ReportIsTheSameEachTime) {
   }
 }
 
-TEST(Cosim, WritesVectorsAndReport) {
+TEST(Cosim, ExportsRequestsAndReport) {
   const TemporaryFolder folder;
   const Outcome outcome = run_program(
-      {"cosim", "--seed", "3", "--vectors", folder / "vectors", "--json", folder / "report.json"});
+      {"cosim", "--seed", "3", "--export", folder / "files", "--json", folder / "report.json"});
   expect_success(outcome);
-  EXPECT_NE(read_file(folder / "vectors/seed-3-request-0/memory.hex").find("// descriptor"),
+  EXPECT_NE(read_file(folder / "files/seed-3-request-0/memory.hex").find("// descriptor"),
             std::string::npos);
   EXPECT_EQ(read_json(folder / "report.json")["config"], "tiny-test");
 }
@@ -136,8 +137,12 @@ TEST(Cosim, BadInputIsRefused) {
                  {"--config", "\"tinny-test\"", "tiny-test (unit ", "SANTA_COSIM_CONFIGS"});
   expect_refused(run_program({"cosim", "--trace", folder / "none.safetensors"}),
                  {"none.safetensors"});
-  expect_refused(run_program({"cosim", "--seed", "1", "--vectors", "/dev/null/x"}),
-                 {"--vectors", "/dev/null/x"});
+  expect_refused(run_program({"cosim", "--seed", "1", "--export", "/dev/null/x"}),
+                 {"--export", "/dev/null/x"});
+  expect_refused(run_program({"cosim", "--seed", "1", "--vectors", "x"}),
+                 {"--vectors", "contradicts --seed", "--trace and --vectors"});
+  expect_refused(run_program({"cosim", "--vectors", folder / "none"}),
+                 {"--vectors", "none", "No such file", "a folder with vectors"});
 }
 
 // A unit that is not built in is named with those that are, and with the way to build it.

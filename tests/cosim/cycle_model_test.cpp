@@ -10,9 +10,9 @@
 
 #include "santa/config/hardware.hpp"
 #include "santa/config/preset.hpp"
+#include "santa/cosim/export.hpp"
 #include "santa/cosim/generator.hpp"
 #include "santa/cosim/runner.hpp"
-#include "santa/cosim/vectors.hpp"
 
 // libsystemc expects it; GoogleTest's main runs instead.
 extern "C" int sc_main(int, char**) {
@@ -69,7 +69,7 @@ std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
-TEST(Vectors, HoldTheRequestAndItsBorders) {
+TEST(Export, HoldsTheRequestAndItsBorders) {
   const UnitParameters unit = parameters_of(tiny());
   attention::DecodeOptions options;
   options.samples = 4;
@@ -80,8 +80,8 @@ TEST(Vectors, HoldTheRequestAndItsBorders) {
   request.image = make_image(request.request, unit,
                              {0x1000, 0x2000, 0x3000, 0x4000, 0x5000, 0x6000, 0x7000}, 9, 0, noise);
   const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "cosim_vectors_test";
-  write_vectors(request, folder.string(), "one");
+      std::filesystem::path(testing::TempDir()) / "cosim_export_test";
+  export_request(request, folder.string(), "one");
   EXPECT_EQ(text_of(folder / "one" / "memory.hex").rfind("// descriptor\n@1000\n11 00 00 00 03", 0),
             0U);
   const std::string rows = text_of(folder / "one" / "rows.txt");
@@ -93,7 +93,7 @@ TEST(Vectors, HoldTheRequestAndItsBorders) {
   std::snprintf(first, sizeof first, "%02x", static_cast<unsigned>(low));
   EXPECT_EQ(text_of(folder / "one" / "output.hex").substr(6, 2), first);
   std::filesystem::remove_all(folder);
-  EXPECT_THROW(write_vectors(request, "/dev/null", "one"), InputError);
+  EXPECT_THROW(export_request(request, "/dev/null", "one"), InputError);
 }
 
 }  // namespace

@@ -180,6 +180,22 @@ TEST_P(FaultTest, IsFoundNamedAndRecorded) {
 INSTANTIATE_TEST_SUITE_P(Cosim, FaultTest, testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name; });
 
+// What is in the files is what the unit is compared with.
+TEST_F(ProgramTest, ReplayFindsTheFaultAndNamesTheFile) {
+  const std::vector<const char*> record = {"santasim", "vectors", "record", "recorded"};
+  testing::internal::CaptureStdout();
+  ASSERT_EQ(cli::run_program(static_cast<int>(record.size()), record.data()), 0);
+  testing::internal::GetCapturedStdout();
+  EXPECT_EQ(run({"--vectors", "recorded"}), 0) << err;
+  EXPECT_NE(out.find("vectors replayed       24 of 28"), std::string::npos) << out;
+  fault_in_use = in_monitors([](Monitors& m) { m.output.front() ^= 1; });
+  EXPECT_EQ(run({"--vectors", "recorded"}), 1);
+  for (const char* part : {"normalizer: request ", "(tiny-test-0", ".safetensors, ", "RTL ",
+                           "recorded vector ", "--config tiny-test --vectors recorded\n"}) {
+    EXPECT_NE(err.find(part), std::string::npos) << "'" << part << "' is not in: " << err;
+  }
+}
+
 // The wrapper itself changes nothing.
 TEST_F(ProgramTest, AgreesAndLeavesNoWaves) {
   EXPECT_EQ(run({"--seed", "0", "--waves", "on-failure"}), 0) << err;

@@ -44,6 +44,8 @@ TEST(RtlParameters, RefusalsNameKeyValueAndWhatIsAllowed) {
   };
   const std::string scan =
       ": unit.port_bytes / (2 unit.group_heads) to unit.tile_keys / unit.group_heads";
+  const std::string lanes = ", at most unit.port_bytes / 2 and unit.value_lanes";
+  const std::string stash = ": one tile of every head and two words in each half";
   const std::vector<Case> cases = {
       {"port_bytes", "8", "16, 32, 64, 128 in RTL"},
       {"group_heads", "3", "1, 2, 4, 8 in RTL"},
@@ -52,13 +54,13 @@ TEST(RtlParameters, RefusalsNameKeyValueAndWhatIsAllowed) {
       {"key_lanes", "8", power(16, 16, ": unit.port_bytes to unit.tile_keys")},
       {"scan_lanes", "1", power(2, 4, scan)},
       {"scan_lanes", "8", power(2, 4, scan)},
-      {"weight_lanes", "8", power(1, 4, ", at most unit.scan_lanes")},
+      {"weight_lanes", "8", power(1, 4, ", at most unit.scan_lanes and unit.key_lanes")},
       {"value_lanes", "32", power(1, 16, ", at most unit.port_bytes")},
       {"value_lanes", "3", power(1, 16, ", at most unit.port_bytes")},
-      {"normalizer_lanes", "16", power(1, 8, ", at most unit.port_bytes / 2")},
+      {"normalizer_lanes", "16", power(1, 8, lanes)},
       {"row_buffer_rows", "1", power(2, 256, "")},
       {"row_buffer_rows", "6", power(2, 256, "")},
-      {"stash_kib", "5", power(1, 65536, ": one tile of every head in each half")},
+      {"stash_kib", "5", power(1, 65536, stash)},
       {"merge_rows", "head", "group in RTL"},
   };
   for (const Case& one : cases) {
@@ -66,6 +68,33 @@ TEST(RtlParameters, RefusalsNameKeyValueAndWhatIsAllowed) {
   }
   EXPECT_EQ(refused({{"unit.port_bytes", "32"}}),
             message("tile_keys", "16", power(32, 1024, ", at least unit.port_bytes")));
+}
+
+// Rules between keys of which tiny-test itself is far from the bound.
+TEST(RtlParameters, LanesAndStashAreHeldAgainstEachOther) {
+  const std::vector<Override> one_head = {
+      {"unit.group_heads", "1"}, {"unit.tile_keys", "256"}, {"unit.scan_lanes", "256"}};
+  const auto with = [](std::vector<Override> changes, const Override& last) {
+    changes.push_back(last);
+    return changes;
+  };
+  // The scan lanes would allow 256 weight lanes, the 16 key lanes do not.
+  std::vector<Override> wide = with(one_head, {"unit.stash_kib", "2"});
+  EXPECT_EQ(refused(with(wide, {"unit.weight_lanes", "32"})),
+            "tiny.yaml: unit.weight_lanes: got 32; allowed: a power of two from 1 to 16 in RTL, at "
+            "most unit.scan_lanes and unit.key_lanes");
+  wide.push_back({"unit.weight_lanes", "16"});
+  EXPECT_NO_THROW(check_unit(load_hardware("tiny-test", wide)));
+  // Half of the port would allow 8 lanes of the normaliser, the 4 value lanes do not.
+  const Override narrow{"unit.value_lanes", "4"};
+  EXPECT_EQ(refused({narrow, {"unit.normalizer_lanes", "8"}}),
+            "tiny.yaml: unit.normalizer_lanes: got 8; allowed: a power of two from 1 to 4 in RTL, "
+            "at most unit.port_bytes / 2 and unit.value_lanes");
+  EXPECT_NO_THROW(check_unit(load_hardware("tiny-test", {narrow, {"unit.normalizer_lanes", "4"}})));
+  // A half of 512 bytes holds the tile of 256 weights, but is one word of 256 lanes.
+  EXPECT_EQ(refused(with(one_head, {"unit.stash_kib", "1"})),
+            "tiny.yaml: unit.stash_kib: got 1; allowed: a power of two from 2 to 65536 in RTL: one "
+            "tile of every head and two words in each half");
 }
 
 TEST(RtlParameters, BoundsAreAccepted) {

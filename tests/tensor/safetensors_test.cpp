@@ -117,9 +117,11 @@ TEST_F(SafetensorsTest, Entries) {
   EXPECT_EQ(refused(R"({"t":)" + good + R"(,"t":)" + good + "}", "x"),
             "f: tensor \"t\": is there twice; allowed: once");
   EXPECT_EQ(refused_entry(R"({"dtype":"F64","shape":[1],"data_offsets":[0,8]})", "12345678"),
-            "f: tensor \"t\": dtype: got \"F64\"; allowed: F32, F16, BF16, I8");
+            "f: tensor \"t\": dtype: got \"F64\"; allowed: F32, F16, BF16, I8, "
+            "I16, U16, I32, U32, U64");
   EXPECT_EQ(refused_entry(R"({"dtype":1})", ""),
-            "f: tensor \"t\": dtype: got 1; allowed: F32, F16, BF16, I8");
+            "f: tensor \"t\": dtype: got 1; allowed: F32, F16, BF16, I8, "
+            "I16, U16, I32, U32, U64");
   EXPECT_EQ(refused_entry(R"({"dtype":"I8","dtype":"I8"})", ""),
             "f: tensor \"t\": dtype: is there twice; allowed: once");
   EXPECT_EQ(refused_entry(R"({"dtype":"I8","shape":[1]})", "x"),

@@ -16,10 +16,18 @@ namespace {
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 std::optional<DType> dtype_named(std::string_view name) {
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI8}) {
+  for (const DType dtype : kDTypes) {
     if (dtype_name(dtype) == name) return dtype;
   }
   return std::nullopt;
+}
+
+std::string dtype_names() {
+  std::string names;
+  for (const DType dtype : kDTypes) {
+    names += (names.empty() ? "" : ", ") + std::string(dtype_name(dtype));
+  }
+  return names;
 }
 
 // Receives the JSON piece by piece. What may come next is known at every point, so nothing is
@@ -156,7 +164,7 @@ class HeaderBuilder {
       case Place::kMetadata:
         return "a string";
       case Place::kEntry:
-        if (key_ == "dtype") return "F32, F16, BF16, I8";
+        if (key_ == "dtype") return dtype_names();
         return key_ == "shape" ? "a list of integers from 0" : "two integers from 0";
       case Place::kShape:
         return fmt::format("up to {} integers from 0 to 2^64 - 1", kMaxAxes);

@@ -28,6 +28,13 @@ T load(const std::uint8_t* from) {
   return value;
 }
 
+template <typename T, typename Write>
+void convert_integers(const std::uint8_t* from, std::uint64_t count, Write write) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    write(i, static_cast<float>(load<T>(from + sizeof(T) * i)));
+  }
+}
+
 // `write(i, value)` for `count` elements that start at `from`. The switch is outside the loop, for
 // the millions of elements of a trace.
 template <typename Write>
@@ -47,11 +54,28 @@ void convert(DType dtype, const std::uint8_t* from, std::uint64_t count, Write w
       }
       break;
     case DType::kI8:
-      for (std::uint64_t i = 0; i < count; ++i) {
-        write(i, static_cast<float>(load<std::int8_t>(from + i)));
-      }
+      convert_integers<std::int8_t>(from, count, write);
+      break;
+    case DType::kI16:
+      convert_integers<std::int16_t>(from, count, write);
+      break;
+    case DType::kU16:
+      convert_integers<std::uint16_t>(from, count, write);
+      break;
+    case DType::kI32:
+      convert_integers<std::int32_t>(from, count, write);
+      break;
+    case DType::kU32:
+      convert_integers<std::uint32_t>(from, count, write);
+      break;
+    case DType::kU64:
+      convert_integers<std::uint64_t>(from, count, write);
       break;
   }
+}
+
+bool is_integer(DType dtype) {
+  return dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kBF16;
 }
 
 std::string index_text(std::uint64_t flat, const std::vector<std::uint64_t>& shape) {
@@ -67,10 +91,16 @@ std::string index_text(std::uint64_t flat, const std::vector<std::uint64_t>& sha
 
 std::size_t element_size(DType dtype) {
   switch (dtype) {
+    case DType::kU64:
+      return 8;
     case DType::kF32:
+    case DType::kI32:
+    case DType::kU32:
       return 4;
     case DType::kF16:
     case DType::kBF16:
+    case DType::kI16:
+    case DType::kU16:
       return 2;
     case DType::kI8:
       break;
@@ -86,6 +116,16 @@ std::string_view dtype_name(DType dtype) {
       return "F16";
     case DType::kBF16:
       return "BF16";
+    case DType::kI16:
+      return "I16";
+    case DType::kU16:
+      return "U16";
+    case DType::kI32:
+      return "I32";
+    case DType::kU32:
+      return "U32";
+    case DType::kU64:
+      return "U64";
     case DType::kI8:
       break;
   }
@@ -138,7 +178,7 @@ const std::int8_t* Tensor::int8_data() const {
 }
 
 void Tensor::require_finite(const std::string& place) const {
-  if (dtype == DType::kI8) return;
+  if (is_integer(dtype)) return;
   convert(dtype, bytes.data(), bytes.size() / element_size(dtype),
           [&](std::uint64_t i, float value) {
             if (std::isfinite(value)) return;

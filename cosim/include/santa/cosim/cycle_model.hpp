@@ -16,7 +16,8 @@ struct CycleModelResult {
   std::vector<attention::SampledRow> rows;
 };
 
-// One request alone on the sampled unit. The request attends to its whole cache. Throws
+// One request alone on the unit of its values: the sampled one, or a baseline, which takes exact
+// scores. The request attends to its whole cache. Throws
 // std::runtime_error with the child's message if the child fails.
 CycleModelResult run_cycle_model(const config::HardwareConfig& hardware,
                                  const energy::EnergyPack& pack, const CosimRequest& request);

@@ -9,6 +9,7 @@
 
 #include "santa/config/hardware.hpp"
 #include "santa/cosim/coverage.hpp"
+#include "santa/cosim/replay.hpp"
 #include "santa/cosim/request.hpp"
 #include "santa/cosim/rtl_model.hpp"
 #include "santa/cosim/session.hpp"
@@ -26,10 +27,11 @@ struct CosimOptions {
   std::uint32_t directed_context = 32768;  // longest context of the directed requests
   std::uint32_t effort = 8192;      // context times head dimension of a random request, at most
   std::vector<CosimRequest> timed;  // one at a time, on the memory of the description
+  ReplaySet replays;                // recorded vectors, one at a time on the same memory
   bool cycle_model = true;          // compares every request with the cycle model as well
   Waves waves = Waves::kNever;
   std::string waves_prefix = "cosim";  // of file names: PREFIX-seed-K.fst
-  std::string vectors;                 // folder for the vectors of every request; empty: none
+  std::string export_folder;           // for the files of every request; empty: none
   std::string command;                 // repeats a scenario, with --seed K behind it
   std::string whole_command;           // repeats the whole run
   std::function<void(double)> progress;
@@ -63,6 +65,10 @@ struct CosimResult {
   std::uint64_t rules_checked = 0;
   std::uint64_t model_outputs_checked = 0;  // cycle model
   std::uint64_t model_rows_checked = 0;
+  std::uint64_t vectors_replayed = 0;
+  std::uint64_t vector_values_checked = 0;  // with the golden model
+  std::vector<SkippedVector> vectors_model_only;
+  std::vector<SkippedVector> vectors_skipped;
   CheckCounts checked;
   CheckCounts expected;
   Coverage coverage;

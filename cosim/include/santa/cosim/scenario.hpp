@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct ScenarioRequest {
   unsigned refusal = 0;  // index into refusals()
   RegionKind error_region = RegionKind::kKeys;
   std::uint8_t error_response = kRespSlaveError;
+  // What the unit must give, and whose word that is; null: the golden model's.
+  std::shared_ptr<const Expectation> expected;
+  const char* expected_from = "golden model";
 };
 
 struct Scenario {

@@ -47,6 +47,7 @@ struct ScoreboardRequest {
   std::uint32_t index = 0;  // in the run
   CosimRequest request;
   Expectation expected;
+  const char* expected_from = "golden model";  // whose word `expected` is
   RequestImage image;
   bool runs = true;  // false: its descriptor is refused, nothing may happen
 };
@@ -119,8 +120,9 @@ class Scoreboard {
   // Compares and reports; true if equal.
   template <typename T>
   bool equal(const Tracked& t, const char* block, const std::string& field, T rtl, T golden);
+  // `model`: whose word `golden` is; null: where the expectation is from.
   void report(const Tracked* t, const char* block, const std::string& field, std::string rtl,
-              std::string golden, const char* model = "golden model");
+              std::string golden, const char* model = nullptr);
 
   UnitParameters unit_;
   std::deque<Tracked> tracked_;

@@ -10,13 +10,15 @@
 namespace santa::tensor {
 
 // Element types that the readers accept, little-endian: IEEE binary32, IEEE binary16, bfloat16,
-// two's complement bytes.
-enum class DType { kF32, kF16, kBF16, kI8 };
+// two's complement bytes; those of traces. The wider integers are those of recorded vectors.
+enum class DType { kF32, kF16, kBF16, kI8, kI16, kU16, kI32, kU32, kU64 };
+inline constexpr DType kDTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI8, DType::kI16,
+                                    DType::kU16, DType::kI32, DType::kU32,  DType::kU64};
 
 // Bytes of one element.
 std::size_t element_size(DType dtype);
 
-// "F32", "F16", "BF16" or "I8", as safetensors writes it.
+// "F32", "F16", "BF16", "I8", ..., as safetensors writes it.
 std::string_view dtype_name(DType dtype);
 
 // The value of an IEEE binary16 or bfloat16 bit pattern. Exact for every pattern, subnormals
@@ -34,8 +36,8 @@ struct Tensor {
   // Product of the shape. The readers guarantee that it does not overflow.
   std::uint64_t elements() const;
 
-  // Element `index` in row-major order, as stored: an I8 element is its integer. Throws
-  // std::out_of_range from elements() on.
+  // Element `index` in row-major order, as stored: an integer is itself, rounded to a float where
+  // it has more than 24 bits. Throws std::out_of_range from elements() on.
   float at(std::uint64_t index) const;
 
   // Elements [first, first + count) in row-major order, exactly as at() gives them. Throws

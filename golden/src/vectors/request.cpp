@@ -1,16 +1,17 @@
-#include "santa/cosim/request.hpp"
+#include "santa/vectors/request.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "santa/attention/blocks.hpp"
 
-namespace santa::cosim {
+namespace santa::vectors {
 
-unsigned CosimRequest::samples_log2() const {
+unsigned Request::samples_log2() const {
   return static_cast<unsigned>(std::ilogb(options.samples));
 }
 
-Expectation expect(const CosimRequest& request) {
+Expectation expect(const Request& request) {
   const attention::KvHead& cache = *request.cache;
   const std::uint32_t group = request.group();
   Expectation expected;
@@ -31,7 +32,8 @@ Expectation expect(const CosimRequest& request) {
                 expected.weights.data() + expected.index(request, t, g));
     }
   }
-  for (std::uint32_t g = 0; g < group && request.context > 0; ++g) {
+  const bool one_offset = request.options.values == attention::ValueScheme::kSystematic;
+  for (std::uint32_t g = 0; g < group && one_offset && request.context > 0; ++g) {
     expected.offsets.push_back(attention::make_thresholds(attention::ValueScheme::kSystematic,
                                                           expected.result.heads[g],
                                                           request.samples_log2(),
@@ -41,4 +43,4 @@ Expectation expect(const CosimRequest& request) {
   return expected;
 }
 
-}  // namespace santa::cosim
+}  // namespace santa::vectors

@@ -10,7 +10,7 @@ namespace santa::cosim {
 // Writes FOLDER/NAME/: memory.hex (what lies in memory, $readmemh with byte addresses),
 // output.hex (what must lie there afterwards), request.txt (addresses and sizes) and one text file
 // a border: coefficients, scores, weights, tiles, draws, rows. Throws InputError.
-void write_vectors(const ScoreboardRequest& request, const std::string& folder,
-                   const std::string& name);
+void export_request(const ScoreboardRequest& request, const std::string& folder,
+                    const std::string& name);
 
 }  // namespace santa::cosim

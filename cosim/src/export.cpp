@@ -1,4 +1,4 @@
-#include "santa/cosim/vectors.hpp"
+#include "santa/cosim/export.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   file << text;
   file.flush();
   if (!file) {
-    throw input_error("--vectors", path.string(), std::strerror(errno), "a folder to write to");
+    throw input_error("--export", path.string(), std::strerror(errno), "a folder to write to");
   }
 }
 
@@ -118,13 +118,13 @@ Borders border_texts(const ScoreboardRequest& request) {
 
 }  // namespace
 
-void write_vectors(const ScoreboardRequest& request, const std::string& folder,
-                   const std::string& name) {
+void export_request(const ScoreboardRequest& request, const std::string& folder,
+                    const std::string& name) {
   const std::filesystem::path place = std::filesystem::path(folder) / name;
   std::error_code error;
   std::filesystem::create_directories(place, error);
   if (error) {
-    throw input_error("--vectors", place.string(), error.message(), "a folder to write to");
+    throw input_error("--export", place.string(), error.message(), "a folder to write to");
   }
   write_file(place / "request.txt", request_text(request));
   write_file(place / "memory.hex", memory_text(request));

@@ -1,0 +1,162 @@
+#include "vectors_command.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include "build_information.hpp"
+#include "cosim_command.hpp"
+#include "output_file.hpp"
+#include "progress.hpp"
+#include "santa/config/hardware.hpp"
+#include "santa/config/message_text.hpp"
+#include "santa/cosim/unit_parameters.hpp"
+#include "santa/cosim/vector_request.hpp"
+#include "santa/energy/report.hpp"
+#include "santa/error.hpp"
+#include "santa/vectors/file.hpp"
+#include "santa/vectors/producer.hpp"
+#include "text.hpp"
+
+namespace santa::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFolder = "DIR";
+
+// What this program can ask. A device that is not there has no producer.
+std::unique_ptr<vectors::Producer> make_producer(const std::string& name) {
+  if (name == vectors::kGoldenProducer) return std::make_unique<vectors::GoldenProducer>();
+  throw input_error("--producer", "", "got " + config::in_quotes(name), vectors::kGoldenProducer);
+}
+
+// Today, or the day of SOURCE_DATE_EPOCH for files that can be made again bit for bit.
+std::string today() {
+  std::time_t now = std::time(nullptr);
+  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr) {
+    now = static_cast<std::time_t>(std::strtoll(epoch, nullptr, 10));
+  }
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+vectors::Provenance provenance_of(const vectors::Producer& producer) {
+  const std::string commit = kGitCommit;
+  return {producer.device(), fmt::format("santasim {}", kProgramVersion),
+          commit.empty() ? "unknown" : commit, today()};
+}
+
+std::string provenance_text(const vectors::Provenance& p) {
+  return fmt::format("{} on {}, driver {}, {}; {}, commit {}, {}", p.device.producer, p.device.name,
+                     p.device.driver, p.device.toolkit, p.program, p.commit, p.date);
+}
+
+// Files that are gone with the object unless they are kept: a set that could not be completed.
+class Written {
+ public:
+  ~Written() {
+    std::error_code ignored;
+    for (const std::string& path : paths_) fs::remove(path, ignored);
+  }
+  void add(const std::string& path) { paths_.push_back(path); }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && fs::is_directory(folder, error)) return;
+  throw input_error(kFolder, config::in_quotes(folder), error ? error.message() : "is not a folder",
+                    "a folder to write to");
+}
+
+void record(const VectorsOptions& options) {
+  const config::HardwareConfig hardware =
+      config::load_hardware(find_unit(options.config), options.overrides);
+  const cosim::UnitParameters unit = cosim::parameters_of(hardware);
+  const std::unique_ptr<vectors::Producer> producer = make_producer(options.producer);
+  make_folder(options.folder);
+  const auto path_of = [&](std::uint64_t number) {
+    const std::string name = fmt::format("{}-{:03}{}", hardware.name, number, vectors::kExtension);
+    return (fs::path(options.folder) / name).string();
+  };
+  for (std::uint64_t number = 1; number <= options.seeds; ++number) {
+    if (!fs::exists(path_of(number))) continue;
+    throw input_error(kFolder, config::in_quotes(path_of(number)), "is there already",
+                      "a folder without vectors of this name");
+  }
+  vectors::Vector vector;
+  vector.provenance = provenance_of(*producer);
+  Written written;
+  Progress progress;
+  for (std::uint64_t number = 1; number <= options.seeds; ++number) {
+    vector.request = cosim::vector_request(unit, number);
+    vector.results = producer->answer(vector.request);
+    vectors::write_vector(path_of(number), vector);
+    written.add(path_of(number));
+    progress.show("recording", static_cast<double>(number) / static_cast<double>(options.seeds));
+  }
+  written.keep();
+  write_standard_output(fmt::format("{} vectors for {} written to {}\n  {}\n",
+                                    grouped(options.seeds), config::escaped(hardware.name),
+                                    config::escaped(options.folder),
+                                    provenance_text(vector.provenance)));
+}
+
+void check(const VectorsOptions& options) {
+  const std::vector<std::string> files = vectors::vector_files(kFolder, options.folder);
+  vectors::GoldenProducer golden;
+  std::map<std::string, std::uint64_t> origins;
+  std::uint64_t values = 0;
+  std::vector<std::string> differences;
+  Progress progress;
+  for (const std::string& file : files) {
+    const vectors::Vector vector = vectors::read_vector(file);
+    ++origins[provenance_text(vector.provenance)];
+    const auto difference =
+        vectors::first_difference(vector.request, vector.results, golden.answer(vector.request));
+    if (difference) {
+      differences.push_back(fmt::format(
+          "{} ({}): {}: recorded {}, golden model {}", config::escaped(file),
+          vector.request.workload, difference->field, difference->recorded, difference->computed));
+    } else {
+      values += vectors::compared_values(vector.results, vector.request.group());
+    }
+    progress.show("checking", static_cast<double>(&file - files.data() + 1) /
+                                  static_cast<double>(files.size()));
+  }
+  std::string text = fmt::format("{} vectors, {} values equal to the golden model's\n",
+                                 grouped(files.size()), grouped(values));
+  for (const auto& [origin, count] : origins) {
+    text += wrapped(fmt::format("  {:>5} of {}", grouped(count), origin), 4);
+  }
+  for (const std::string& difference : differences) text += difference + "\n";
+  text += differences.empty() ? "no difference\n"
+                              : fmt::format("{} of them differ\n", grouped(differences.size()));
+  write_standard_output(text);
+  if (differences.empty()) return;
+  throw energy::VerificationError(fmt::format("{}; {} of {} vectors differ", differences.front(),
+                                              differences.size(), files.size()));
+}
+
+}  // namespace
+
+void handle_vectors(const VectorsOptions& options) {
+  if (options.task == VectorsTask::kRecord) {
+    record(options);
+  } else {
+    check(options);
+  }
+}
+
+}  // namespace santa::cli
