@@ -36,17 +36,26 @@ class VerilatedUnit : public RtlModel {
       : RtlModel(parameters) {
     record_failures_of_models();
     constexpr int kAllZero = 0;
-    constexpr int kRandom = 2;
+    [[maybe_unused]] constexpr int kRandom = 2;
+#ifdef SANTA_RTL_COVERAGE
+    // A random bit that settles would count as one that has toggled.
+    context_.randReset(kAllZero);
+#else
     context_.randReset(options.initial_seed == 0 ? kAllZero : kRandom);
+#endif
     context_.randSeed(static_cast<int>(options.initial_seed & 0x7FFFFFFF));
     context_.traceEverOn(true);
     top_ = std::make_unique<VTop>(&context_, "unit");
+#ifdef SANTA_RTL_COVERAGE
+    top_->eval();
+    write_coverage("start");
+#endif
   }
   ~VerilatedUnit() override {
     VerilatedUnit::close_waves();
     top_->final();
 #ifdef SANTA_RTL_COVERAGE
-    write_coverage();
+    write_coverage(std::to_string(getpid()) + "-" + std::to_string(models_written()++));
 #endif
   }
 
@@ -190,14 +199,18 @@ class VerilatedUnit : public RtlModel {
   }
 
 #ifdef SANTA_RTL_COVERAGE
-  // Every model of a run leaves its counts in the folder that tools/rtl_coverage.py names.
-  void write_coverage() {
-    static int written = 0;
+  // Every model of a run leaves its counts in the folder that tools/rtl_coverage.py names, and those
+  // of its first evaluation: bits that only settle then have not toggled.
+  void write_coverage(const std::string& name) {
     const char* folder = std::getenv("SANTA_RTL_COVERAGE_FOLDER");
     if (folder == nullptr) return;
-    const std::string name = std::to_string(parameters_.config_hash) + "-" +
-                             std::to_string(getpid()) + "-" + std::to_string(written++) + ".dat";
-    context_.coveragep()->write((std::string(folder) + "/" + name).c_str());
+    const std::string path =
+        std::string(folder) + "/" + std::to_string(parameters_.config_hash) + "-" + name + ".dat";
+    context_.coveragep()->write(path.c_str());
+  }
+  static int& models_written() {
+    static int count = 0;
+    return count;
   }
 #endif
 

@@ -97,6 +97,31 @@ void Driver::check_identity() {
   expect("PORT_BYTES", read(reg::kPortBytesOffset), unit.port_bytes);
 }
 
+void Driver::check_registers() {
+  constexpr std::uint32_t kUnused = 0x0FC;
+  expect("CONTROL after reset", read(reg::kControlOffset), reg::kControlReset);
+  for (const std::uint32_t word : {0xA5C3961EU, 0x5A3C69E1U}) {
+    write(reg::kSubmitLoOffset, word);
+    expect("SUBMIT_LO", read(reg::kSubmitLoOffset), word);
+  }
+  const std::uint32_t both = reg::kInterruptTestCompletion.mask() | reg::kInterruptTestError.mask();
+  write(reg::kInterruptTestOffset, both);
+  expect("INTERRUPT_STATE after a test", read(reg::kInterruptStateOffset), both);
+  expect("the interrupt while not enabled", bench_.irq() ? 1 : 0, 0);
+  write(reg::kInterruptEnableOffset, both);
+  expect("INTERRUPT_ENABLE", read(reg::kInterruptEnableOffset), both);
+  expect("the interrupt while enabled", bench_.irq() ? 1 : 0, 1);
+  write(reg::kInterruptStateOffset, both);
+  expect("INTERRUPT_STATE after its clearing", read(reg::kInterruptStateOffset), 0);
+  write(reg::kInterruptEnableOffset, 0);
+  write(reg::kCounterClearOffset, 1);
+  for (const reg::CounterRegister& counter : reg::kCounters) {
+    expect(counter.name, read_counter(counter.offset), 0);
+  }
+  expect("answer of a read of no register", read_any(kUnused).response, kRespSlaveError);
+  expect("answer of a write to no register", write_any(kUnused, 1), kRespSlaveError);
+}
+
 void Driver::enable() {
   if (options_.interrupt) {
     write(reg::kInterruptEnableOffset, reg::kInterruptEnableCompletion.mask());

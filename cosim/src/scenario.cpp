@@ -146,6 +146,7 @@ Scenario random_scenario(std::uint64_t seed, const UnitParameters& unit,
 Scenario directed_scenario(const UnitParameters& unit, std::uint32_t most_context) {
   Scenario scenario;
   scenario.seed = "0";
+  scenario.check_registers = true;
   scenario.timing = MemoryTiming::ideal(10, 64);
   scenario.behaviour.order = ReadOrder::kInterleaved;
   scenario.most_queued = 100;  // the queue is full, and is asked for one more

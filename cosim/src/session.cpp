@@ -92,6 +92,7 @@ void Session::start() {
                       ? bench_.now() + scenario_.resets[resets_done_]
                       : never);
   driver_.check_identity();
+  if (scenario_.check_registers) driver_.check_registers();
   capacity_ = driver_.free_slots();
   if (capacity_ == 0) bench_.fail("registers", "control_registers: no slot is free after reset");
   if (!scenario_.enable_late) {

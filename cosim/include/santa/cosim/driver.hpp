@@ -44,6 +44,8 @@ class Driver {
 
   // Identity against the parameters of the model; a difference is a failure at time 0.
   void check_identity();
+  // Everything that software can write and read back, and what is refused; before CONTROL.enable.
+  void check_registers();
   void enable();
   // False if there was no slot.
   bool submit(std::uint64_t descriptor);
