@@ -13,11 +13,35 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RTL = ROOT / "rtl"
 QFLOW = pathlib.Path("/usr/share/qflow/tech")
 MEMORY = "ram_1r1w"  # stands for SRAM: left out of the area
+REGISTERS = "santa_registers_pkg"
 MULTIPLYING = ("$mul", "$macc", "$div", "$mod", "$divfloor", "$modfloor", "$pow")
+LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
+
+# Blocks that are synthesised by themselves, with what they have in tiny-test.
+BLOCKS = {
+    "lfsr": {},
+    "coefficient_lane": {},
+    "digit_select": {"Lanes": 1},
+    "exponential_table": {},
+    "gather_lane": {"DigitLanes": 1, "Slots": 2},
+    "value_lane": {"Words": 8},
+    "weight_lane": {},
+    "sampler_lane": {"ScanLanes": 4},
+    "normalizer": {"PortBytes": 16, "GroupHeads": 4, "MaxHeadDimension": 64, "NormalizerLanes": 4},
+    "burst_splitter": {"PortBytes": 16},
+    "axi_write_port": {"PortBytes": 16},
+    "control_registers": {"GroupHeads": 4, "MaxHeadDimension": 64, "TileKeys": 16,
+                          "PortBytes": 16},
+}
 
 
 class FlowError(Exception):
     """Synthesis failed, or a check of it did."""
+
+
+def version():
+    done = subprocess.run(["yosys", "-V"], capture_output=True, text=True, check=True)
+    return done.stdout.split()[1]
 
 
 def find_liberty(name):
@@ -37,11 +61,22 @@ def unpack_liberty(path, folder):
     return out
 
 
-def sources(folder):
-    package = folder / "santa_registers_pkg.sv"
-    write_register_package(package)
-    return [RTL / "santa_pkg.sv", package] + sorted(
-        path for path in RTL.glob("*.sv") if path.name != "santa_pkg.sv")
+def sources(top, folder):
+    """Files of a module and of all that it names; without `top`, of the whole design."""
+    texts = {path.stem: path.read_text() for path in sorted(RTL.glob("*.sv"))}
+    wanted, todo = set(), [top] if top else list(texts)
+    while todo:
+        if (name := todo.pop()) in wanted:
+            continue
+        wanted.add(name)
+        code = re.sub(r"//.*", "", texts.get(name, ""))
+        todo += [word for word in set(re.findall(r"\w+", code))
+                 if word in texts or word == REGISTERS]
+    files = [RTL / "santa_pkg.sv"]
+    if REGISTERS in wanted:
+        files.append(folder / f"{REGISTERS}.sv")
+        write_register_package(files[-1])
+    return files + [RTL / f"{name}.sv" for name in sorted(wanted - {"santa_pkg", REGISTERS})]
 
 
 def yosys(script, folder):
@@ -54,30 +89,66 @@ def yosys(script, folder):
     return done.stdout
 
 
-def read_lines(folder, library, top, parameters, extra=()):
-    files = " ".join(str(path) for path in [*sources(folder), *extra])
+def checked_yosys(script, folder):
+    """Runs a script that begins with read_lines; returns what check_cells does, whose words come
+    before those of a later step that fails."""
+    behaviour = folder / "behaviour.json"
+    try:
+        yosys(script, folder)
+    except FlowError:
+        if behaviour.exists():
+            check_cells(behaviour)
+        raise
+    return check_cells(behaviour)
+
+
+def hierarchy_lines(files, top, parameters):
     chosen = "".join(f" -chparam {key} {value}" for key, value in parameters.items())
-    return (f"read_liberty -lib {library}\n"
-            f"read_verilog -sv -DSYNTHESIS {files}\n"
-            f"blackbox {MEMORY}\n"
-            f"hierarchy -check -top {top}{chosen}\n"
-            "proc; opt\n"
-            f"write_json {folder}/behaviour.json\n")
+    return (f"read_verilog -sv -DSYNTHESIS {' '.join(map(str, files))}\n"
+            f"hierarchy -check -top {top}{chosen}\n")
+
+
+def read_lines(folder, library, top, parameters, files=None):
+    """The design as written, in behaviour.json; `check` looks for loops and undriven nets in one
+    module at a time, so the whole is flattened for it."""
+    read = hierarchy_lines(files or sources(top, folder), top, parameters)
+    empty = "" if MEMORY not in read else f"blackbox {MEMORY}\n"
+    return (f"read_liberty -lib {library}\n" + read.replace("hierarchy ", empty + "hierarchy ") +
+            f"proc; opt\nwrite_json {folder}/behaviour.json\n"
+            "design -save whole\nflatten; opt_clean; check -assert\ndesign -load whole\n")
+
+
+def constraints(library):
+    """abc buffers large fan-outs only when it knows a driver and a load: the smallest inverter's."""
+    cells = liberty.load(library).cells
+    inverters = [(cell.area, name, next(pin.capacitance for pin in cell.pins.values()
+                                        if pin.direction == "input"))
+                 for name, cell in cells.items() if re.search(r"INVX\d|__inv_\d", name)]
+    if not inverters:
+        raise FlowError(f"{library.name}: no inverter that is named INVX1 or *__inv_1")
+    _, name, capacitance = min(inverters)
+    path = library.parent / "abc.constr"
+    path.write_text(f"set_driving_cell {name}\nset_load {4 * capacitance * 1000} [all_outputs]\n")
+    return path
 
 
 def map_lines(library, top, clock_ns, flatten, netlist):
-    return (f"synth -top {top}{' -flatten' if flatten else ''} -run {'begin' if flatten else 'coarse'}:\n"
+    run = "-flatten -run begin:" if flatten else "-run coarse:"
+    return (f"synth -top {top} {run}\n"
             f"dfflibmap -liberty {library}\n"
-            f"abc -D {int(clock_ns * 1000)} -liberty {library}\n"
+            f"abc -D {int(clock_ns * 1000)} -liberty {library} -constr {constraints(library)}\n"
             "opt_clean -purge\n"
-            "check -assert\n"
+            "check -mapped -assert\n"
             f"tee -q -o stat.txt stat -liberty {library}\n"
-            f"write_verilog -noattr {netlist}\n")
+            # OpenSTA reads neither parameters nor concatenations on the left.
+            f"setparam -unset Width -unset Depth t:{MEMORY}\n"
+            f"write_verilog -noattr -simple-lhs {netlist}\n")
 
 
-def check_no_multiplier(path):
-    """No product or quotient of data. A product by a constant that only says which part of a vector
-    is meant, as in v[i*W +: W], is wiring: it ends in the amount of a shift by whole parts."""
+def check_cells(path):
+    """No latch; no product or quotient of data. A product by a constant that only says which part of
+    a vector is meant, as in v[i*W +: W], is wiring: it ends in the amount of a shift by whole parts.
+    Returns how many of those there are."""
     modules = json.loads(path.read_text())["modules"]
     selections, bad = 0, []
     for module_name, module in modules.items():
@@ -87,11 +158,12 @@ def check_no_multiplier(path):
                 if cell.get("port_directions", {}).get(port) == "input":
                     for bit in bits:
                         users[bit].append((cell, port))
-        for bits in (port["bits"] for port in module["ports"].values()
-                     if port["direction"] == "output"):
-            for bit in bits:
+        for port in module["ports"].values():
+            for bit in port["bits"] if port["direction"] == "output" else ():
                 users[bit].append((None, "output"))
         for name, cell in module["cells"].items():
+            if cell["type"] in LATCHES:
+                bad.append(f"{module_name}: latch {name}")
             if cell["type"] not in MULTIPLYING:
                 continue
             constant = cell["type"] == "$mul" and any(
@@ -101,7 +173,7 @@ def check_no_multiplier(path):
             else:
                 bad.append(f"{module_name}: {cell['type']} {name}")
     if bad:
-        raise FlowError("multipliers or dividers of data:\n  " + "\n  ".join(bad))
+        raise FlowError("latches, or multipliers or dividers of data:\n  " + "\n  ".join(bad))
     return selections
 
 

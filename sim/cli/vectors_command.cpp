@@ -91,7 +91,7 @@ void record(const VectorsOptions& options) {
     return (fs::path(options.folder) / name).string();
   };
   for (std::uint64_t number = 1; number <= options.seeds; ++number) {
-    if (!fs::exists(path_of(number))) continue;
+    if (std::error_code ignored; !fs::exists(path_of(number), ignored)) continue;
     throw input_error(kFolder, config::in_quotes(path_of(number)), "is there already",
                       "a folder without vectors of this name");
   }

@@ -8,6 +8,9 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "program.hpp"
 #include "santa/vectors/file.hpp"
@@ -16,6 +19,8 @@ namespace santa::test {
 namespace {
 
 using testing::HasSubstr;
+
+const std::string kShipped = SANTA_SOURCE_DIR "/traces/vectors";
 
 class VectorsTest : public testing::Test {
  protected:
@@ -152,6 +157,33 @@ TEST_F(VectorsTest, AFullDiskIsReported) {
   std::signal(SIGXFSZ, handler);
   expect_refused(outcome, {"cannot write: File too large"});
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "set"));
+}
+
+// Every score and value scheme, groups of 1 to 8, both layouts; as docs/vectors.md says.
+TEST(ShippedVectors, AreManyAndSmall) {
+  std::map<std::string, int> seen;
+  std::uintmax_t bytes = 0;
+  const std::vector<std::string> files = vectors::vector_files("DIR", kShipped);
+  for (const std::string& file : files) {
+    const vectors::Vector vector = vectors::read_vector(file);
+    ++seen["scores " + std::string(attention::to_string(vector.request.options.scores))];
+    ++seen["values " + std::string(attention::to_string(vector.request.options.values))];
+    ++seen["group " + std::to_string(vector.request.group())];
+    if (vector.request.head_dimension() >= 16) ++seen["dimension 16 to 64"];
+    bytes += std::filesystem::file_size(file);
+    EXPECT_EQ(vector.provenance.commit.find("dirty"), std::string::npos) << file;
+  }
+  EXPECT_GE(files.size(), 50U);
+  for (const attention::SchemeName& name : attention::kScoreSchemeNames) {
+    EXPECT_GT(seen["scores " + std::string(name.name)], 0) << name.name;
+  }
+  for (const attention::SchemeName& name : attention::kValueSchemeNames) {
+    EXPECT_GT(seen["values " + std::string(name.name)], 0) << name.name;
+  }
+  for (int group = 1; group <= 8; ++group) {
+    EXPECT_GT(seen["group " + std::to_string(group)], 0) << group;
+  }
+  EXPECT_GT(seen["dimension 16 to 64"], 30);
 }
 
 }  // namespace
