@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "santa/rtl/registers.hpp"
 
 namespace santa::cosim {
@@ -116,7 +118,7 @@ void Driver::check_registers() {
   write(reg::kInterruptEnableOffset, 0);
   write(reg::kCounterClearOffset, 1);
   for (const reg::CounterRegister& counter : reg::kCounters) {
-    expect(counter.name, read_counter(counter.offset), 0);
+    expect(std::string(counter.name).c_str(), read_counter(counter.offset), 0);
   }
   expect("answer of a read of no register", read_any(kUnused).response, kRespSlaveError);
   expect("answer of a write to no register", write_any(kUnused, 1), kRespSlaveError);
