@@ -2,10 +2,10 @@
 // broken or wrong is named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -25,7 +25,7 @@ const std::string kShipped = SANTA_SOURCE_DIR "/traces/vectors";
 class VectorsTest : public testing::Test {
  protected:
   std::string recorded(const char* seeds = "7") {
-    const std::string place = folder_ / "set";
+    std::string place = folder_ / "set";
     expect_success(run_program({"vectors", "record", place, "--seeds", seeds}));
     return place;
   }
@@ -174,6 +174,7 @@ TEST(ShippedVectors, AreManyAndSmall) {
     EXPECT_EQ(vector.provenance.commit.find("dirty"), std::string::npos) << file;
   }
   EXPECT_GE(files.size(), 50U);
+  EXPECT_LT(bytes, 6000 * files.size());
   for (const attention::SchemeName& name : attention::kScoreSchemeNames) {
     EXPECT_GT(seen["scores " + std::string(name.name)], 0) << name.name;
   }

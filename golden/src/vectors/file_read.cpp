@@ -131,9 +131,9 @@ template <typename T>
 std::vector<T> Reader::take(const char* name, Shape shape) {
   const std::string key = fmt::format("tensor \"{}\"", name);
   const tensor::TensorInfo* info = file_.find(name);
-  const std::string_view dtype = tensor::dtype_name(DTypeOf<T>::value);
+  const std::string_view dtype = tensor::dtype_name(dtype_of<T>());
   if (info == nullptr) refuse(key, "is missing", std::string(dtype));
-  if (info->dtype != DTypeOf<T>::value) {
+  if (info->dtype != dtype_of<T>()) {
     refuse(key + ": dtype", fmt::format("got {}", tensor::dtype_name(info->dtype)),
            std::string(dtype));
   }

@@ -29,7 +29,7 @@ class Writer {
  private:
   template <typename T>
   void add(const char* name, Shape shape, const std::vector<T>& values) {
-    Tensor tensor{name, DTypeOf<T>::value, std::move(shape), {}};
+    Tensor tensor{name, dtype_of<T>(), std::move(shape), {}};
     if (tensor.elements() != values.size()) {
       throw std::invalid_argument(fmt::format("vector: {}: {} values for shape {}", name,
                                               values.size(), tensor::shape_text(tensor.shape)));
@@ -200,7 +200,7 @@ class Crc32 {
 std::string checksum_of(const tensor::Metadata& metadata, std::vector<Tensor> tensors) {
   Crc32 crc;
   for (const auto& [key, value] : metadata) {
-    if (key != kChecksumKey) crc.update(key + "=" + value + "\n");
+    if (key != kChecksumKey) crc.update(fmt::format("{}={}\n", key, value));
   }
   std::sort(tensors.begin(), tensors.end(),
             [](const Tensor& a, const Tensor& b) { return a.name < b.name; });

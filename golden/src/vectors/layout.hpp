@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "santa/tensor/safetensors.hpp"
@@ -11,31 +12,15 @@
 namespace santa::vectors {
 
 template <typename T>
-struct DTypeOf;
-template <>
-struct DTypeOf<std::int8_t> {
-  static constexpr tensor::DType value = tensor::DType::kI8;
-};
-template <>
-struct DTypeOf<std::int16_t> {
-  static constexpr tensor::DType value = tensor::DType::kI16;
-};
-template <>
-struct DTypeOf<std::uint16_t> {
-  static constexpr tensor::DType value = tensor::DType::kU16;
-};
-template <>
-struct DTypeOf<std::int32_t> {
-  static constexpr tensor::DType value = tensor::DType::kI32;
-};
-template <>
-struct DTypeOf<std::uint32_t> {
-  static constexpr tensor::DType value = tensor::DType::kU32;
-};
-template <>
-struct DTypeOf<std::uint64_t> {
-  static constexpr tensor::DType value = tensor::DType::kU64;
-};
+constexpr tensor::DType dtype_of() {
+  if constexpr (std::is_same_v<T, std::int8_t>) return tensor::DType::kI8;
+  if constexpr (std::is_same_v<T, std::int16_t>) return tensor::DType::kI16;
+  if constexpr (std::is_same_v<T, std::uint16_t>) return tensor::DType::kU16;
+  if constexpr (std::is_same_v<T, std::int32_t>) return tensor::DType::kI32;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return tensor::DType::kU32;
+  static_assert(std::is_integral_v<T> && (sizeof(T) < 8 || std::is_same_v<T, std::uint64_t>));
+  return tensor::DType::kU64;
+}
 
 using Shape = std::vector<std::uint64_t>;
 
