@@ -47,7 +47,7 @@ LIMITS = """## How far to trust this
 - **No wires.** Areas are sums of cells; delays and energies are those of cells and pins.
 - **No SRAM.** Memories are black boxes (`ram_1r1w`): in no area, no energy, and no path goes through them.
 - **Ideal clock.** No clock tree; no clock is gated, so that every flip-flop takes clock energy in every
-  cycle. With clock gating, idle cycles would cost much less: the two ratios are the bounds.
+  cycle: most of what idle cycles add would go with clock gates.
 - **One unit of delay for each cell.** Glitches are counted, but not where real delays would put them.
 - **Internal energies** are read from Liberty's tables at each net's load and one slope, 0.1 ns.
 - **An old library.** It has no scan or enable flip-flops, no clock gates and few complex gates. Ratios
