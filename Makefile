@@ -61,6 +61,13 @@ synth: ## Synthesise the unit of tiny-test: area by block, slack, comparison wit
 	cmake --build $(BUILD) --parallel $(JOBS) --target santa_rtl_config
 	tools/synthesize.py --rtl-config $(BUILD)/bin/santa_rtl_config --expected rtl/synth/expected.json
 	tools/synthesize.py --blocks --expected rtl/synth/expected.json
+	tools/synthesize.py --selftest
+
+.PHONY: power
+power: build ## Energy of blocks' gates in a co-simulation beside the estimate; writes docs/synthesis.md
+	tools/setup.sh synthesis
+	tools/gate_energy.py --program $(PROGRAM) --selftest --json rtl/synth/power.json
+	tools/synthesis_report.py
 
 .PHONY: rtl-coverage
 rtl-coverage: setup ## Line and toggle coverage of the RTL by co-simulation, in build-coverage

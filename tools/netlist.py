@@ -31,14 +31,14 @@ EXCHANGED = (("NAND2X1", "AND2X1"), ("_nand2_1", "_and2_1"), ("XOR2X1", "OR2X1")
 FRAMES = 20  # cycles in which the counterexample to an exchanged gate is looked for
 
 
-def write_miter(name, library, folder, netlist="netlist.v"):
+def write_miter(name, folder, netlist="netlist.v"):
     # The second `opt` finds registers whose input never changes; both sides then have it from the
     # beginning, as no register has a value at first.
     files = flow.sources(name, folder)
     flow.yosys(
         flow.hierarchy_lines(files, name, flow.BLOCKS[name]) +
         "proc; opt; memory_map; flatten; opt; rename -top gold\ndesign -stash rtl\n"
-        f"read_liberty -ignore_miss_func {library}\nread_verilog {netlist}\n"
+        f"read_liberty -ignore_miss_func cells.lib\nread_verilog {netlist}\n"
         f"hierarchy -top {name}_netlist\nproc; flatten; opt_clean; rename -top gate\n"
         "design -stash netlist\ndesign -copy-from rtl gold\ndesign -copy-from netlist gate\n"
         "miter -equiv -flatten gold gate miter\nhierarchy -top miter\n"
@@ -51,15 +51,15 @@ def abc(commands, folder):
                           cwd=folder, capture_output=True, text=True, check=False).stdout
 
 
-def prove(name, library, folder):
+def prove(name, folder):
     """Raises unless RTL and netlist give the same outputs for ever from registers that hold 0."""
-    write_miter(name, library, folder)
+    write_miter(name, folder)
     text = abc("scorr; dprove", folder)
     if not re.search(r"UNSATISFIABLE|Networks are equivalent", text):
         raise flow.FlowError(f"{name}: netlist and RTL are not proved equal\n{text[-400:]}")
 
 
-def prove_can_fail(name, library, folder):
+def prove_can_fail(name, folder):
     """Raises unless a netlist with one gate of another kind is told from the RTL."""
     text = (folder / "netlist.v").read_text()
     for old, new in EXCHANGED:
@@ -69,7 +69,7 @@ def prove_can_fail(name, library, folder):
         raise flow.FlowError(f"{name}: no gate to exchange")
     gate = found[len(found) // 2]
     (folder / "broken.v").write_text(f"{text[:gate.start()]}{gate[1]}{new} {text[gate.end():]}")
-    write_miter(name, library, folder, "broken.v")
+    write_miter(name, folder, "broken.v")
     has_state = "clk_i" in netlist_flow.netlist_module(name, folder)["ports"]
     text = abc(f"bmc3 -F {FRAMES} -T 60" if has_state else "sat", folder)
     if not re.search(r"was asserted in frame|^SATISFIABLE", text, re.M):
@@ -101,9 +101,9 @@ def main():
             exchanged, compared = "", ""
             try:
                 netlist_flow.synthesize(name, library, folder)
-                prove(name, library, folder)
+                prove(name, folder)
                 if options.selftest:
-                    prove_can_fail(name, library, folder)
+                    prove_can_fail(name, folder)
                     exchanged = "found"
                 if name in STIMULI:
                     rng = random.Random(options.seed)

@@ -16,11 +16,11 @@ PERIOD = 1000  # units of time; a cell takes one
 def synthesize(name, library, folder, files=None):
     """netlist.v and netlist.json with the same names, and cells.v, the library's cells."""
     flow.yosys(flow.read_lines(folder, library, name, flow.BLOCKS.get(name, {}), files) +
-               flow.map_lines(library, name, 5.0, True, folder / "netlist.v") +
+               flow.map_lines(name, 5.0, True, "netlist.v") +
                f"rename -top {name}_netlist\nwrite_verilog -noattr netlist.v\n"
-               f"design -reset\nread_liberty -lib {library}\nread_verilog netlist.v\n"
+               f"design -reset\nread_liberty -lib cells.lib\nread_verilog netlist.v\n"
                f"hierarchy -top {name}_netlist\nwrite_json netlist.json\n"
-               f"design -reset\nread_liberty -ignore_miss_func {library}\n"
+               f"design -reset\nread_liberty -ignore_miss_func cells.lib\n"
                "proc; write_verilog -noattr cells.v\n", folder)
     cells = re.sub(r"\bassign (?!_)", "assign #1 ", (folder / "cells.v").read_text())
     (folder / "cells.v").write_text("`timescale 1ns/1ns\n" + cells)

@@ -40,6 +40,7 @@ readonly -A kGroups=(
     yosys: proofs and synthesis of the RTL
     opensta: slack of the synthesised unit
     iverilog: simulation of netlists
+    gtkwave: fst2vcd, waveforms of a run as text
     qflow-tech-osu018: open cell library
     python3-yaml: list of the proofs"
 )

@@ -30,8 +30,8 @@ SLACK_TOLERANCE = 0.05  # ns: OpenSTA prints two decimals
 
 
 def unit_parameters(config, program):
-    if config == "tiny-test" and not program.exists():
-        return {}  # the module's defaults
+    if not program.exists():
+        raise flow.FlowError(f"no program {program}; build the target santa_rtl_config")
     done = subprocess.run([program, config], capture_output=True, text=True, check=False)
     if done.returncode:
         raise flow.FlowError(done.stderr.strip() or f"{program} failed")
@@ -69,7 +69,7 @@ def synthesize_block(name, parameters, library, clock_ns, folder, files=None):
     folder.mkdir(parents=True, exist_ok=True)
     selections = flow.checked_yosys(
         flow.read_lines(folder, library, name, parameters, files) +
-        flow.map_lines(library, name, clock_ns, True, folder / "netlist.v"), folder)
+        flow.map_lines(name, clock_ns, True, "netlist.v"), folder)
     modules = flow.read_stat(folder / "stat.txt")
     cells, area, _ = flow.total_of(modules, top_of(folder))
     return summary(cells, area) | {"selections": selections}
@@ -85,7 +85,7 @@ def synthesize_unit(parameters, library, clock_ns, folder):
     folder.mkdir(parents=True, exist_ok=True)
     selections = flow.checked_yosys(
         flow.read_lines(folder, library, UNIT, parameters) +
-        flow.map_lines(library, UNIT, clock_ns, False, folder / "netlist.v"), folder)
+        flow.map_lines(UNIT, clock_ns, False, "netlist.v"), folder)
     modules = flow.read_stat(folder / "stat.txt")
     design = json.loads((folder / "behaviour.json").read_text())["modules"]
     top = top_of(folder)
@@ -125,7 +125,7 @@ def selftest(library, clock_ns, folder):
         (inner / "small.sv").write_text("module small (input [7:0] a, input [7:0] b, "
                                         f"output {kind} [7:0] y);\n{body}\nendmodule\n")
         try:
-            measured = synthesize_block("small", {}, library, clock_ns, inner, [inner / "small.sv"])
+            measured = synthesize_block("small", {}, library, clock_ns, inner, ["small.sv"])
             good = what == "a sum" and all(list(differences({key: measured[key] + 1}, measured))
                                            for key in ("cells", "flip_flops", "area"))
         except flow.FlowError as error:

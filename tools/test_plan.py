@@ -32,7 +32,7 @@ def known_evidence():
     names = {f"{suite}.{name}" for suite, name in re.findall(
         r"\b(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", tests)}
     cmake = read_all("tests", "CMakeLists.txt") + read_all("cosim", "CMakeLists.txt")
-    names |= set(re.findall(r"add_test\(NAME (\w+)", cmake))
+    names |= set(re.findall(r"(?:add_test\(NAME|santa_synthesis_test\()\s*(\w+)", cmake))
     models = (ROOT / "cosim" / "models" / "CMakeLists.txt").read_text(encoding="utf-8")
     units = re.search(r'SANTA_COSIM_CONFIGS "([^"]*)"', models)[1].split(";")
     if "cosim_on_${name}" in cmake:

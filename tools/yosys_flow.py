@@ -62,9 +62,10 @@ def unpack_liberty(path, folder):
 
 
 def sources(top, folder):
-    """Files of a module and of all that it names; without `top`, of the whole design."""
+    """Copies the files of a module and of all that it names to the folder; returns their names.
+    Paths are in the names of cells, whose order decides small things: so they are the same anywhere."""
     texts = {path.stem: path.read_text() for path in sorted(RTL.glob("*.sv"))}
-    wanted, todo = set(), [top] if top else list(texts)
+    wanted, todo = set(), [top]
     while todo:
         if (name := todo.pop()) in wanted:
             continue
@@ -72,17 +73,20 @@ def sources(top, folder):
         code = re.sub(r"//.*", "", texts.get(name, ""))
         todo += [word for word in set(re.findall(r"\w+", code))
                  if word in texts or word == REGISTERS]
-    files = [RTL / "santa_pkg.sv"]
+    names = ["santa_pkg"] + [REGISTERS] * (REGISTERS in wanted)
     if REGISTERS in wanted:
-        files.append(folder / f"{REGISTERS}.sv")
-        write_register_package(files[-1])
-    return files + [RTL / f"{name}.sv" for name in sorted(wanted - {"santa_pkg", REGISTERS})]
+        write_register_package(folder / f"{REGISTERS}.sv")
+    names += sorted(wanted - set(names))
+    for name in names:
+        if name in texts:
+            (folder / f"{name}.sv").write_text(texts[name])
+    return [f"{name}.sv" for name in names]
 
 
 def yosys(script, folder):
-    path = folder / "flow.ys"
-    path.write_text(script)
-    done = subprocess.run(["yosys", "-q", "-s", str(path)], cwd=folder, text=True, check=False,
+    """Runs in the folder; scripts name no other, since yosys' result depends on the paths a little."""
+    (folder / "flow.ys").write_text(script)
+    done = subprocess.run(["yosys", "-q", "-s", "flow.ys"], cwd=folder, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         raise FlowError("yosys:\n" + "\n".join(done.stdout.splitlines()[-20:]))
@@ -110,15 +114,18 @@ def hierarchy_lines(files, top, parameters):
 
 def read_lines(folder, library, top, parameters, files=None):
     """The design as written, in behaviour.json; `check` looks for loops and undriven nets in one
-    module at a time, so the whole is flattened for it."""
+    module at a time, so the whole is flattened for it. Puts the library and what abc needs to know
+    into the folder, as cells.lib and abc.constr."""
+    (folder / "cells.lib").write_bytes(library.read_bytes())
+    write_constraints(library, folder / "abc.constr")
     read = hierarchy_lines(files or sources(top, folder), top, parameters)
     empty = "" if MEMORY not in read else f"blackbox {MEMORY}\n"
-    return (f"read_liberty -lib {library}\n" + read.replace("hierarchy ", empty + "hierarchy ") +
-            f"proc; opt\nwrite_json {folder}/behaviour.json\n"
+    return ("read_liberty -lib cells.lib\n" + read.replace("hierarchy ", empty + "hierarchy ") +
+            "proc; opt\nwrite_json behaviour.json\n"
             "design -save whole\nflatten; opt_clean; check -assert\ndesign -load whole\n")
 
 
-def constraints(library):
+def write_constraints(library, path):
     """abc buffers large fan-outs only when it knows a driver and a load: the smallest inverter's."""
     cells = liberty.load(library).cells
     inverters = [(cell.area, name, next(pin.capacitance for pin in cell.pins.values()
@@ -127,19 +134,17 @@ def constraints(library):
     if not inverters:
         raise FlowError(f"{library.name}: no inverter that is named INVX1 or *__inv_1")
     _, name, capacitance = min(inverters)
-    path = library.parent / "abc.constr"
     path.write_text(f"set_driving_cell {name}\nset_load {4 * capacitance * 1000} [all_outputs]\n")
-    return path
 
 
-def map_lines(library, top, clock_ns, flatten, netlist):
+def map_lines(top, clock_ns, flatten, netlist):
     run = "-flatten -run begin:" if flatten else "-run coarse:"
     return (f"synth -top {top} {run}\n"
-            f"dfflibmap -liberty {library}\n"
-            f"abc -D {int(clock_ns * 1000)} -liberty {library} -constr {constraints(library)}\n"
+            "dfflibmap -liberty cells.lib\n"
+            f"abc -D {int(clock_ns * 1000)} -liberty cells.lib -constr abc.constr\n"
             "opt_clean -purge\n"
             "check -mapped -assert\n"
-            f"tee -q -o stat.txt stat -liberty {library}\n"
+            "tee -q -o stat.txt stat -liberty cells.lib\n"
             # OpenSTA reads neither parameters nor concatenations on the left.
             f"setparam -unset Width -unset Depth t:{MEMORY}\n"
             f"write_verilog -noattr -simple-lhs {netlist}\n")
