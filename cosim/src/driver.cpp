@@ -100,7 +100,7 @@ void Driver::check_identity() {
 }
 
 void Driver::check_registers() {
-  constexpr std::uint32_t kUnused = 0x0FC;
+  constexpr std::uint32_t kUnused = 0xFFC;
   expect("CONTROL after reset", read(reg::kControlOffset), reg::kControlReset);
   for (const std::uint32_t word : {0xA5C3961EU, 0x5A3C69E1U}) {
     write(reg::kSubmitLoOffset, word);
