@@ -119,10 +119,12 @@ std::vector<Case> cases() {
        in_outputs([](UnitOutputs& out) { out.irq = false; }),
        {"control_registers: the interrupt while enabled"}},
       {"InterruptStops",
-       in_outputs([cycle = 0](UnitOutputs& out) mutable {
-         constexpr int kRegistersChecked = 2000;
-         if (++cycle > kRegistersChecked) out.irq = false;
-       }),
+       Fault{nullptr,
+             [cycle = 0](UnitOutputs& out) mutable {
+               constexpr int kRegistersChecked = 2000;
+               if (++cycle > kRegistersChecked) out.irq = false;
+             },
+             nullptr},
        {"nothing has happened since cycle "}},
   };
 }
