@@ -1,0 +1,158 @@
+// Shared memory of a block and the barriers between its streaming and its sampling warps.
+#pragma once
+
+#include <cstdint>
+
+#include "exchange.cuh"
+#include "key_tile.cuh"
+#include "parameters.cuh"
+
+namespace santa::gpu {
+
+constexpr int kMaximumBuffers = 4;
+// Barriers of hardware; the second and third are one a buffer, the last one a head.
+enum BarrierId : int { kSampleBarrier = 1, kFullBarrier = 2, kEmptyBarrier = 6, kHeadBarrier = 10 };
+
+// Lanes of streaming warps keep one head of every 16 tokens in 128 runs, whatever the group.
+constexpr int kRunsOfHead = 16 * kStreamWarps;
+
+__device__ inline void barrier_sync(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+__device__ inline void barrier_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+// Part of the softmax that one lane has seen of one head: total * 2^exponent, exponent an integer.
+struct Run {
+  float exponent;
+  float total;
+};
+
+// 2^x, exact for integers.
+__device__ inline float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+constexpr float kNoScore = -3e38F;  // exponent of a run without a key
+
+// A drawn token, and how many of 32 adjacent draws fell on it.
+constexpr int kCountBits = 6;
+
+template <ElementType kType, int kDimension, int kSlots>
+struct BlockShape : TileShape<kType, kDimension> {
+  using Tile = TileShape<kType, kDimension>;
+  static constexpr int kColumnTiles = kSlots > 8 ? 2 : 1;
+  // Heads that a lane keeps of a token; four heads stand twice in the eight columns, so a lane takes
+  // one of its two tokens.
+  static constexpr int kRuns = kSlots / 2;
+  static constexpr int kStepScores = kRuns * Tile::kTiles;  // of a lane
+  // The query stays in registers where they suffice.
+  static constexpr bool kQueryInRegisters = kDimension / 8 * kColumnTiles <= 16;
+
+  static constexpr int kRowLanes = Tile::kRowBytes / 16;  // that read a value row
+  static constexpr int kRowGroup = kRowLanes <= 4    ? 4
+                                   : kRowLanes <= 8  ? 8
+                                   : kRowLanes <= 16 ? 16
+                                                     : 32;
+  static constexpr int kRowElements = 16 / element_bytes(kType);  // a lane
+
+  static constexpr int kHeadWarps = kSlots < kSampleWarps ? kSampleWarps / kSlots : 1;
+  static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
+  static constexpr int kListDraws = 4096 / kSlots;  // draws of a head that a block holds at once
+
+  struct Shared {
+    Run runs[kMaximumBuffers + 1][kRuns][kStreamThreads];
+    std::uint64_t ends[kSampleWarps][kWarpHeads][kRunsOfHead];  // units through each run
+    Mass masses[kSampleWarps][kWarpHeads];                      // of this block
+    std::uint32_t draws[kSlots][kListDraws];  // token << kCountBits | count, or 0
+    int draw_counts[kSlots];
+    float sums[kSlots][kHeadWarps][kDimension];
+    float finished[kSlots * kDimension + kMaximumSplits];  // [block][output of this block]
+    float scan[kSampleThreads];
+  };
+};
+
+// Which head and which of a 16-token tile a lane's run `run` belongs to.
+template <int kSlots>
+__device__ inline int run_head(int lane, int run) {
+  if constexpr (kSlots == 4) return 2 * (lane & 1) + run;
+  return 8 * (run / 4) + 2 * (lane & 3) + (run & 1);
+}
+template <int kSlots>
+__device__ inline int run_token(int lane, int run) {
+  if constexpr (kSlots == 4) return lane / 4 + 8 * ((lane & 3) / 2);
+  return lane / 4 + 8 * ((run / 2) & 1);
+}
+
+// Pairs (request, KV head) of a team in turn, those of empty requests left out.
+struct PairCursor {
+  int request;
+  int kv_head;
+  int length;
+
+  __device__ bool advance(const Parameters& p) {
+    do {
+      request += p.next_request;
+      kv_head += p.next_kv_head;
+      if (kv_head >= p.arguments.kv_heads) {
+        kv_head -= p.arguments.kv_heads;
+        ++request;
+      }
+      if (request >= p.arguments.requests) return false;
+      length = __ldg(p.arguments.lengths + request);
+    } while (length <= 0);
+    return true;
+  }
+};
+
+// The cursor whose next pair is the team's first.
+__device__ inline PairCursor before_first_pair(int team, const Parameters& p) {
+  PairCursor cursor{team / p.arguments.kv_heads - p.next_request,
+                    team % p.arguments.kv_heads - p.next_kv_head, 0};
+  if (cursor.kv_head < 0) {
+    cursor.kv_head += p.arguments.kv_heads;
+    --cursor.request;
+  }
+  return cursor;
+}
+
+// Steps of a block, whose first tokens lie below the length; at least one, the same for all its warps.
+__device__ inline int steps_of(const Parameters& p, int split, int length, int step_tokens) {
+  const int all = (length + step_tokens - 1) / step_tokens;
+  return max(1, all / p.splits + (split < all % p.splits ? 1 : 0));
+}
+
+// Keys or values of one pair.
+struct PairRows {
+  const char* data;                 // of the KV head
+  const std::int32_t* block_table;  // of the request; null: contiguous
+  std::int64_t block_bytes;
+  std::uint32_t token_bytes;
+  int block_tokens_log2;
+
+  // Row of a token; with `lane_row` that many tokens on in the same 16.
+  __device__ const char* row(int token, int lane_row = 0) const {
+    const char* at = data;
+    if (block_table != nullptr) {
+      at += __ldg(block_table + (token >> block_tokens_log2)) * block_bytes;
+      token &= (1 << block_tokens_log2) - 1;
+    }
+    return at + static_cast<std::uint64_t>(token_bytes) * static_cast<std::uint32_t>(token + lane_row);
+  }
+};
+
+__device__ inline PairRows rows_of(const Parameters& p, const CacheView& view, int element_size,
+                                   const PairCursor& pair) {
+  const bool paged = p.arguments.block_table != nullptr;
+  return {static_cast<const char*>(view.data) +
+              element_size * (pair.kv_head * view.head_stride +
+                              (paged ? 0 : pair.request * view.block_stride)),
+          paged ? p.arguments.block_table + pair.request * p.arguments.table_stride : nullptr,
+          view.block_stride * element_size,
+          static_cast<std::uint32_t>(view.token_stride * element_size), p.block_tokens_log2};
+}
+
+}  // namespace santa::gpu

@@ -1,0 +1,89 @@
+// Where a head's S draws lie on the line of cumulative weight: ascending integers below its length, the
+// same to the bit in every block, so that draws of disjoint ranges add up to S exactly.
+#pragma once
+
+#include <cstdint>
+
+#include "philox.cuh"
+#include "santa/gpu/decode.hpp"
+
+namespace santa::gpu {
+
+// The random numbers of one head of one request, addressed by the number of a draw.
+struct DrawStream {
+  std::uint64_t seed;
+  std::uint64_t offset;
+  std::uint32_t request;
+  std::uint32_t head;
+
+  __device__ double uniform(std::uint32_t draw) const {
+    const Random4 r = philox(seed, offset + (static_cast<std::uint64_t>(draw) << 40),
+                             static_cast<std::uint64_t>(request) << 32 | head);
+    return uniform53(r.words[0], r.words[1]);
+  }
+};
+
+// Draws of one head.
+class Draws {
+ public:
+  ValueScheme scheme;
+  int samples;
+  std::uint64_t total;
+  double stride;        // total / samples
+  double shared;        // offset of kSystematic, on [0, 1)
+  const float* sorted;  // draws of kIndependent in strata, ascending
+  DrawStream stream;
+
+  // Where a draw lies; not more than a rounding error beyond what below() says of it.
+  __device__ std::uint64_t position(int draw) const {
+    double place = (draw + shared) * stride;
+    if (scheme != ValueScheme::kSystematic) {
+      place = other_position(scheme, draw, stream, sorted) * stride;
+    }
+    return static_cast<std::uint64_t>(place);
+  }
+
+  // How many draws lie below a position.
+  __device__ int below(std::uint64_t end) const {
+    if (end >= total) return samples;
+    const double strata = static_cast<double>(end) * reciprocal(stride);
+    int count;
+    if (scheme == ValueScheme::kSystematic) {
+      count = __double2int_ru(strata - shared);
+    } else {
+      count = other_below(scheme, strata, samples, stream, sorted);
+    }
+    return max(0, min(count, samples));
+  }
+
+ private:
+  // By two steps of Newton's method: a division is a call of some hundred instructions.
+  __device__ static double reciprocal(double x) {
+    double r = static_cast<double>(__frcp_rn(static_cast<float>(x)));
+    r = r * (2 - x * r);
+    return r * (2 - x * r);
+  }
+
+  // The schemes that are not the default, in strata; out of line to keep the others' code short.
+  __device__ __noinline__ static double other_position(ValueScheme scheme, int draw,
+                                                       DrawStream stream, const float* sorted) {
+    return scheme == ValueScheme::kStratified ? draw + stream.uniform(draw)
+                                              : static_cast<double>(sorted[draw]);
+  }
+
+  __device__ __noinline__ static int other_below(ValueScheme scheme, double strata, int samples,
+                                                 DrawStream stream, const float* sorted) {
+    if (scheme == ValueScheme::kStratified) {
+      const int whole = min(static_cast<int>(strata), samples - 1);
+      return whole + (stream.uniform(whole) < strata - whole ? 1 : 0);
+    }
+    int low = 0;
+    for (int high = samples; low < high;) {
+      const int middle = (low + high) / 2;
+      if (sorted[middle] < strata) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+};
+
+}  // namespace santa::gpu

@@ -1,0 +1,559 @@
+// The sampling warps: cumulative weight of the whole context from the blocks' masses, the draws of
+// this block's keys, their value rows, and the sums over the blocks of the team.
+//
+// One or two warps do all of this for one head, without waiting for those of other heads. The order in
+// which keys lie on the line of cumulative weight (block, run, step) is fixed; every scheme is unbiased
+// for any.
+//
+// While the first scores are computed, each warp runs one phase of this code on made-up values that stay
+// in the block. After a pause the instructions lie in device memory, and fetching them one after the
+// other in the middle of a request takes longer than executing them.
+#pragma once
+
+#include "block_state.cuh"
+#include "draws.cuh"
+#include "value_rows.cuh"
+
+namespace santa::gpu {
+
+__device__ inline std::uint64_t shifted(std::uint64_t units, int distance) {
+  return distance < 64 ? units >> distance : 0;
+}
+
+// A number that the compiler does not know, so that it makes no copy of the code for the rehearsal.
+__device__ inline int hidden(int value) {
+  int out;
+  asm volatile("mov.b32 %0, %1;" : "=r"(out) : "r"(value));
+  return out;
+}
+
+template <ElementType kType, int kDimension, int kSlots>
+class ValueSample {
+  using Shape = BlockShape<kType, kDimension, kSlots>;
+  using Shared = typename Shape::Shared;
+  static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
+  static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
+  static constexpr int kListDraws = Shape::kListDraws;
+  static constexpr int kWarpGroups = 32 / Shape::kRowGroup;  // of lanes, a row each
+  static constexpr int kRehearsal = kMaximumBuffers;         // the buffer of made-up runs
+
+ public:
+  __device__ ValueSample(const Parameters& p, Shared& shared, const float* scores)
+      : p_(p), shared_(shared), scores_(scores), team_(blockIdx.x % p.teams),
+        own_split_(blockIdx.x / p.teams), thread_(threadIdx.x - kStreamThreads),
+        warp_(thread_ / 32), lane_(thread_ % 32) {}
+
+  __device__ void run() {
+    const std::uint32_t first_epoch = p_.epochs[blockIdx.x] + 1;
+    PairCursor pair = before_first_pair(team_, p_);
+    bool more = pair.advance(p_);
+    PairCursor previous = pair;
+    write_empty_requests();
+    rehearse();
+    int sequence = hidden(-1);
+    for (;; ++sequence) {
+      const int parity = max(sequence, 0) & 1;
+      const std::uint32_t epoch = first_epoch + max(sequence, 0);
+      if (sequence == 0) perform();
+      if (more) {
+        begin_pair(pair, sequence);
+#pragma unroll 1
+        for (int k = 0; k < kWarpHeads; ++k) {
+          if (acts(0)) publish_mass(k, parity, epoch);
+        }
+#pragma unroll 1
+        for (int k = 0; k < kWarpHeads; ++k) {
+          const int head = warp_head(k);
+          if (head >= p_.group) break;
+          if (acts(1)) collect_masses(pair, head, parity, epoch);
+          float sums[Shape::kRowElements] = {};
+          for (int window = 0; window < own_draws_; window += kListDraws) {
+            if (acts(2)) find_draws(pair, k, window);
+            sync_head(head);
+            if (acts(3)) gather(pair, head, sums);
+            sync_head(head);
+          }
+          if (acts(4)) send(head, sums, parity, epoch);
+        }
+        if (!rehearsing_) barrier_arrive(kEmptyBarrier + buffer_, kBlockThreads);
+      }
+      // One pair late, so that the other blocks' sums are there.
+      if (sequence > 0 || (rehearsing_ && more && acts(5))) {
+        finish(rehearsing_ ? pair : previous, parity ^ (rehearsing_ ? 0 : 1),
+               epoch - (rehearsing_ ? 0 : 1));
+      }
+      if (sequence >= 0) {
+        if (!more) break;
+        previous = pair;
+        more = pair.advance(p_);
+      }
+    }
+    if (thread_ == 0) p_.epochs[blockIdx.x] = first_epoch - 1 + sequence;
+  }
+
+ private:
+  // In the rehearsal a warp runs one phase only, without waiting for another.
+  __device__ bool acts(int phase) const { return !rehearsing_ || warp_ == phase; }
+
+  // Waits for the other warp of a head.
+  __device__ void sync_head(int head) const {
+    if (kHeadWarps == 1) {
+      __syncwarp();
+    } else if (!rehearsing_) {
+      barrier_sync(kHeadBarrier + head, 32 * kHeadWarps);
+    }
+  }
+
+  // A team of this block alone, with equal weights and two draws.
+  __device__ void rehearse() {
+    rehearsing_ = hidden(1) != 0;
+    buffer_ = kRehearsal;
+    splits_ = 1;
+    split_ = 0;
+    samples_ = 2;
+    inverse_samples_ = 0.5;
+    per_block_ = p_.group * kDimension;
+    char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
+    masses_ = reinterpret_cast<ulonglong2*>(own);
+    partials_ = reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2));
+    total_ = 1 << 7;
+    stride_ = 64;
+    own_draws_ = 2;
+    own_units_ = 1 << 7;
+#pragma unroll
+    for (int run = 0; run < Shape::kRuns; ++run) shared_.runs[kRehearsal][run][thread_] = {0, 1};
+    for (int i = lane_; i < kRunsOfHead * kWarpHeads; i += 32) {
+      shared_.ends[warp_][i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
+    }
+    if (thread_ < kSlots) {
+      shared_.draws[thread_][0] = 1;
+      shared_.draw_counts[thread_] = 1;
+    }
+    barrier_sync(kSampleBarrier, kSampleThreads);
+  }
+
+  __device__ void perform() {
+    rehearsing_ = false;
+    splits_ = p_.splits;
+    split_ = own_split_;
+    samples_ = p_.arguments.samples;
+    inverse_samples_ = 1.0 / samples_;
+    per_block_ = p_.outputs_per_block;
+    masses_ = p_.masses + static_cast<std::size_t>(team_) * 2 * kSlots * splits_;
+    partials_ = p_.partials + static_cast<std::size_t>(team_) * 2 * splits_ * splits_ * per_block_;
+  }
+
+  __device__ int warp_head(int k) const { return warp_ / kHeadWarps * kWarpHeads + k; }
+  __device__ int warp_part() const { return warp_ % kHeadWarps; }
+
+  // Place of the first of a pair's heads in arrays [request][query head].
+  __device__ std::int64_t first_head(const PairCursor& pair) const {
+    return static_cast<std::int64_t>(pair.request) * p_.arguments.query_heads +
+           static_cast<std::int64_t>(pair.kv_head) * p_.group;
+  }
+
+  __device__ void write_empty_requests() const {
+    if (own_split_ != 0) return;
+    const DecodeArguments& a = p_.arguments;
+    for (int pair = team_; pair < a.requests * a.kv_heads; pair += p_.teams) {
+      const PairCursor empty{pair / a.kv_heads, pair % a.kv_heads, 0};
+      if (__ldg(a.lengths + empty.request) > 0) continue;
+      const std::int64_t head = first_head(empty);
+      auto* output = static_cast<std::uint16_t*>(a.output) + head * kDimension;
+      for (int o = thread_; o < p_.group * kDimension; o += kSampleThreads) output[o] = 0;
+      if (a.log_sum_exp != nullptr && thread_ < p_.group) {
+        a.log_sum_exp[head + thread_] = -__int_as_float(0x7f800000);
+      }
+    }
+  }
+
+  __device__ DrawStream stream_of(const PairCursor& pair, int head) const {
+    return {seed_, offset_,
+            p_.arguments.seed_stride != 0 ? 0U : static_cast<std::uint32_t>(pair.request),
+            static_cast<std::uint32_t>(pair.kv_head * p_.group + head)};
+  }
+
+  // Random numbers while the scores are computed, then waits for them.
+  __device__ void begin_pair(const PairCursor& pair, int sequence) {
+    seed_ = __ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.seed) +
+                  (p_.arguments.seed_stride != 0 ? pair.request : 0));
+    offset_ = __ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.offset));
+    // A lane a head.
+    shared_offset_ = stream_of(pair, warp_head(lane_ % kWarpHeads)).uniform(0);
+    run_scores_ = Shape::kTiles *
+                  steps_of(p_, own_split_, pair.length, kStreamWarps * Shape::kStepTokens);
+    if (rehearsing_) return;
+    if (p_.arguments.scheme == ValueScheme::kIndependent) {
+      for (int head = 0; head < p_.group; ++head) {
+        sort_draws(samples_, stream_of(pair, head), shared_.scan, sorted_of(head));
+      }
+    }
+    buffer_ = sequence % p_.buffers;
+    barrier_sync(kFullBarrier + buffer_, kBlockThreads);
+  }
+
+  // Run `index` of the line of this block for a head: the streaming thread that kept it, and its number
+  // there.
+  __device__ static void place_of_run(int head, int index, int* thread, int* kept) {
+    const int place = (index & 3) * 32 + (index >> 2);  // so that adjacent lanes read adjacent runs
+    if constexpr (kSlots == 4) {
+      *thread = 2 * place + head / 2;
+      *kept = head & 1;
+    } else {
+      *thread = place / 2 * 4 + (head & 7) / 2;
+      *kept = head / 8 * 4 + (head & 1) + 2 * (place & 1);
+    }
+  }
+
+  // Adds up the runs of a head, of which a lane takes four, and publishes the sum.
+  __device__ void publish_mass(int k, int parity, std::uint32_t epoch) {
+    constexpr int kEach = kRunsOfHead / 32;
+    const int head = warp_head(k);
+    if (head >= p_.group) return;
+    Run runs[kEach];
+    float largest = kNoScore;
+#pragma unroll
+    for (int r = 0; r < kEach; ++r) {
+      int thread, kept;
+      place_of_run(head, lane_ * kEach + r, &thread, &kept);
+      runs[r] = shared_.runs[buffer_][kept][thread];
+      largest = fmaxf(largest, runs[r].exponent);
+    }
+    // Exponents are integers; what lies beyond 2^29 is told as no number or no weight.
+    const int exponent = __reduce_max_sync(
+        0xffffffffU, static_cast<int>(fmaxf(-0x1p29F, fminf(largest, 0x1p29F))));
+    std::uint64_t ends[kEach];
+    std::uint64_t sum = 0;
+    bool number = exponent < (1 << 29);
+#pragma unroll
+    for (int r = 0; r < kEach; ++r) {
+      const float total =
+          runs[r].total * power_of_two(runs[r].exponent - static_cast<float>(exponent));
+      number = number && total == total;
+      sum += __float2ull_rn(total * static_cast<float>(std::uint64_t{1} << kMassBits));
+      ends[r] = sum;
+    }
+    const std::uint64_t before = sum_through(sum) - sum;
+#pragma unroll
+    for (int r = 0; r < kEach; ++r) {
+      shared_.ends[warp_][k][lane_ * kEach + r] = before + ends[r];
+    }
+    number = __all_sync(0xffffffffU, static_cast<int>(number)) != 0;
+    if (lane_ == 31) {
+      const Mass own{number ? before + sum : kNotANumber,
+                     exponent > -(1 << 29) ? exponent : kNoExponent};
+      if (warp_part() == 0) publish(masses_ + (parity * kSlots + head) * splits_ + split_, own, epoch);
+      shared_.masses[warp_][k] = own;
+    }
+    __syncwarp();
+  }
+
+  // Sum of the lanes up to this one.
+  __device__ std::uint64_t sum_through(std::uint64_t value) const {
+#pragma unroll
+    for (int offset = 1; offset < 32; offset *= 2) {
+      const std::uint64_t other = __shfl_up_sync(0xffffffffU, value, offset);
+      if (lane_ >= offset) value += other;
+    }
+    return value;
+  }
+
+  // Waits for the masses of the team; what lies before this block, the total, and this block's draws.
+  __device__ void collect_masses(const PairCursor& pair, int head, int parity, std::uint32_t epoch) {
+    const int k = head % kWarpHeads;
+    const Mass own = shared_.masses[warp_][k];
+    const ulonglong2* words = masses_ + (parity * kSlots + head) * splits_;
+    // A lane takes adjacent blocks, so that sums over lanes follow the order of the blocks.
+    const int each = (splits_ + 31) / 32;
+    const int first = lane_ * each, last = min(splits_, first + each);
+    Mass sum{0, kNoExponent};
+    std::uint64_t before_own = 0;
+#pragma unroll 1
+    for (int s = first; s < last; ++s) {
+      const Mass mass = receive(words + s, epoch, !rehearsing_);
+      const int exponent = max(sum.exponent, mass.exponent);
+      if (mass.units == kNotANumber || sum.units == kNotANumber) {
+        sum.units = kNotANumber;
+      } else {
+        sum.units = shifted(sum.units, exponent - sum.exponent) +
+                    shifted(mass.units, exponent - mass.exponent);
+      }
+      sum.exponent = exponent;
+    }
+    exponent_ = __reduce_max_sync(0xffffffffU, sum.exponent);
+    const bool number = __all_sync(0xffffffffU, sum.units != kNotANumber) != 0;
+    std::uint64_t units = shifted(sum.units, exponent_ - sum.exponent);
+    if (each > 1) {
+      // Exactly the sum of what each block will take.
+      units = 0;
+#pragma unroll 1
+      for (int s = first; s < last; ++s) {
+        const Mass mass = receive(words + s, epoch, !rehearsing_);
+        if (s == split_) before_own = units;
+        units += shifted(mass.units, exponent_ - mass.exponent);
+      }
+    }
+    const std::uint64_t through = sum_through(units);
+    total_ = number ? __shfl_sync(0xffffffffU, through, 31) : kNotANumber;
+    before_ = __shfl_sync(0xffffffffU, through - units + before_own, split_ / each);
+    own_shift_ = exponent_ - own.exponent;
+    own_units_ = shifted(own.units, own_shift_);
+    offset_of_head_ = __shfl_sync(0xffffffffU, shared_offset_, k);
+    stride_ = static_cast<double>(total_) * inverse_samples_;
+    own_draws_ = 0;
+    if (number && total_ != 0) {
+      // Lanes 0 and 1: the draws below this block's keys, and below their end.
+      const std::uint64_t end = lane_ == 0 ? before_ : before_ + own_units_;
+      const int below = draws_of(pair, head).below(end);
+      first_draw_ = __shfl_sync(0xffffffffU, below, 0);
+      own_draws_ = __shfl_sync(0xffffffffU, below, 1) - first_draw_;
+    }
+    if (split_ == 0 && lane_ == 0 && warp_part() == 0 && !rehearsing_) {
+      note_log_sum_exp(pair, head, number);
+    }
+  }
+
+  __device__ void note_log_sum_exp(const PairCursor& pair, int head, bool number) const {
+    if (p_.arguments.log_sum_exp == nullptr) return;
+    float value = __int_as_float(0x7fc00000);
+    if (number) {
+      value = 0.69314718055994531F *
+              (log2f(static_cast<float>(total_)) + static_cast<float>(exponent_ - kMassBits));
+    }
+    p_.arguments.log_sum_exp[first_head(pair) + head] = value;
+  }
+
+  __device__ float* sorted_of(int head) const {
+    return p_.sorted + (static_cast<std::size_t>(blockIdx.x) * kSlots + head) * p_.arguments.samples;
+  }
+
+  __device__ Draws draws_of(const PairCursor& pair, int head) const {
+    return {p_.arguments.scheme, samples_, total_, stride_, offset_of_head_, sorted_of(head),
+            stream_of(pair, head)};
+  }
+
+  // A lane a draw: the token on which it falls. Equal tokens of adjacent draws become one entry.
+  __device__ void find_draws(const PairCursor& pair, int k, int window) {
+    const int head = warp_head(k);
+    const int draws = min(kListDraws, own_draws_ - window);
+    const Draws all = draws_of(pair, head);
+    std::uint32_t* list = shared_.draws[head];
+    // Each warp of a head fills its part of the list; a part begins where its first draw does.
+#pragma unroll 1
+    for (int slot = 32 * warp_part(); slot < draws; slot += 32 * kHeadWarps) {
+      const int draw = min(slot + lane_, draws - 1);
+      const std::uint32_t token =
+          token_at(pair, head, k, all.position(first_draw_ + window + draw));
+      const std::uint32_t last = __shfl_up_sync(0xffffffffU, token, 1);
+      const bool first = slot + lane_ < draws && (lane_ == 0 || token != last);
+      const unsigned firsts = __ballot_sync(0xffffffffU, first);
+      const unsigned later = lane_ < 31 ? firsts >> (lane_ + 1) : 0;
+      const int count = later != 0 ? __ffs(static_cast<int>(later)) : min(32, draws - slot) - lane_;
+      // Slots that no entry takes hold a count of 0.
+      list[slot + lane_] = 0;
+      __syncwarp();
+      if (first) {
+        list[slot + __popc(firsts & ((1U << lane_) - 1))] =
+            token << kCountBits | static_cast<std::uint32_t>(count);
+      }
+    }
+    if (lane_ == 0 && warp_part() == 0) shared_.draw_counts[head] = draws;
+  }
+
+  // The first token of this block through which the weight exceeds a position of the whole line. Sums
+  // are compared at the exponent at which they were made: x >> shift > y is x >= (y + 1) << shift.
+  __device__ std::uint32_t token_at(const PairCursor& pair, int head, int k,
+                                    std::uint64_t position) const {
+    // Rounding may put a draw just outside of the block to which its number belongs.
+    const std::uint64_t inside = position <= before_ ? 0 : min(position - before_, own_units_ - 1);
+    const std::uint64_t target = (inside + 1) << own_shift_;
+    const std::uint64_t* ends = shared_.ends[warp_][k];
+    int run = 0;
+#pragma unroll 1
+    for (int half = kRunsOfHead / 2; half > 0; half /= 2) {
+      run += ends[run + half - 1] < target ? half : 0;
+    }
+    const std::uint64_t before_run = run > 0 ? ends[run - 1] : 0;
+    int thread, kept;
+    place_of_run(head, run, &thread, &kept);
+    const int place =
+        find_in_run(thread, kept, static_cast<float>(shared_.masses[warp_][k].exponent),
+                    static_cast<float>(target - before_run) * 0x1p-40F);
+    const int step = place / Shape::kTiles, tile = place % Shape::kTiles;
+    const int token = ((step * p_.splits + own_split_) * kStreamWarps + thread / 32) *
+                          Shape::kStepTokens +
+                      16 * tile + run_token<kSlots>(thread % 32, kept);
+    return static_cast<std::uint32_t>(min(token, pair.length - 1));
+  }
+
+  // Where in the scores that a thread kept of a head their weight reaches the target; where rounding
+  // leaves it short, the last that has a weight.
+  __device__ int find_in_run(int thread, int kept, float exponent, float target) const {
+    constexpr int kAhead = 8;
+    const float* scores =
+        scores_ + (rehearsing_ ? 0 : static_cast<std::size_t>(buffer_) * p_.steps * Shape::kTiles *
+                                         Shape::kRuns * kStreamThreads);
+    scores += Shape::kRuns == 2 ? 2 * thread + kept
+                                : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3);
+    int below = 0;
+    float running = 0;
+#pragma unroll 1
+    for (int i = 0; i < run_scores_ && below == i; i += kAhead) {
+      float weights[kAhead];
+#pragma unroll
+      for (int a = 0; a < kAhead; ++a) {
+        weights[a] = -__int_as_float(0x7f800000);
+        if (i + a < run_scores_) weights[a] = scores[(i + a) * Shape::kRuns * kStreamThreads];
+      }
+#pragma unroll
+      for (int a = 0; a < kAhead; ++a) {
+        running += power_of_two(weights[a] - exponent);
+        below += running < target ? 1 : 0;
+      }
+    }
+    if (below >= run_scores_) {
+      below = run_scores_ - 1;
+      while (below > 0 &&
+             !(power_of_two(scores[below * Shape::kRuns * kStreamThreads] - exponent) > 0)) {
+        --below;
+      }
+    }
+    return below;
+  }
+
+  // A group of lanes reads a row; several rows of each are on their way at once.
+  __device__ void gather(const PairCursor& pair, int head, float (&sums)[Shape::kRowElements]) {
+    constexpr int kRows = 8;
+    constexpr int kGroups = kWarpGroups * kHeadWarps;
+    const int group = warp_part() * kWarpGroups + lane_ / Shape::kRowGroup;
+    const int part = lane_ % Shape::kRowGroup;
+    const PairRows rows = rows_of(p_, p_.arguments.values, element_bytes(kType), pair);
+    const std::uint32_t* list = shared_.draws[head];
+    const int draws = shared_.draw_counts[head];
+#pragma unroll 1
+    for (int slot = group; slot < draws; slot += kRows * kGroups) {
+      uint4 words[kRows];
+      float counts[kRows];
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        const int index = slot + r * kGroups;
+        const std::uint32_t drawn = index < draws ? list[index] : 0;
+        counts[r] = static_cast<float>(drawn & ((1U << kCountBits) - 1));
+        words[r] = make_uint4(0, 0, 0, 0);
+        if (drawn != 0 && part < Shape::kRowLanes) {
+          words[r] = __ldg(reinterpret_cast<const uint4*>(
+              rows.row(static_cast<int>(drawn >> kCountBits)) + 16 * part));
+        }
+      }
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) add_row<kType>(sums, words[r], counts[r]);
+    }
+  }
+
+  // This block's sums of a head, to the blocks that add them up.
+  __device__ void send(int head, float (&sums)[Shape::kRowElements], int parity,
+                       std::uint32_t epoch) {
+#pragma unroll
+    for (int offset = Shape::kRowGroup; offset < 32; offset *= 2) {
+#pragma unroll
+      for (float& sum : sums) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
+    }
+    float* place = shared_.sums[head][warp_part()];
+    if (lane_ < Shape::kRowLanes) {
+#pragma unroll
+      for (int e = 0; e < Shape::kRowElements; e += 4) {
+        *reinterpret_cast<float4*>(place + lane_ * Shape::kRowElements + e) =
+            make_float4(sums[e], sums[e + 1], sums[e + 2], sums[e + 3]);
+      }
+    }
+    sync_head(head);
+    std::uint64_t* words =
+        partials_ + static_cast<std::size_t>(parity) * splits_ * splits_ * per_block_;
+    const float inverse = __fdividef(1.0F, static_cast<float>(per_block_));
+#pragma unroll 1
+    for (int f = warp_part() * 32 + lane_; f < kDimension; f += 32 * kHeadWarps) {
+      float sum = 0;
+#pragma unroll
+      for (int part = 0; part < kHeadWarps; ++part) sum += shared_.sums[head][part][f];
+      if (total_ == kNotANumber) sum = __int_as_float(0x7fc00000);
+      const int o = head * kDimension + f;
+      const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
+      publish(words + (owner * splits_ + split_) * per_block_ + (o - owner * per_block_), sum, epoch);
+    }
+  }
+
+  // Adds up the sums of all blocks for this block's part of the output.
+  __device__ void finish(const PairCursor& pair, int parity, std::uint32_t epoch) {
+    const int begin = split_ * per_block_;
+    const int count = min(per_block_, p_.group * kDimension - begin);
+    const std::uint64_t* words =
+        partials_ + static_cast<std::size_t>(parity * splits_ + split_) * splits_ * per_block_;
+    const int all = count > 0 ? splits_ * per_block_ : 0;
+    const bool whole = count == per_block_;
+#pragma unroll 2
+    for (int i = thread_; i < all; i += kSampleThreads) {
+      if (whole || i % per_block_ < count) shared_.finished[i] = receive(words + i, epoch, !rehearsing_);
+    }
+    if (!rehearsing_) barrier_sync(kSampleBarrier, kSampleThreads);
+    const DecodeArguments& a = p_.arguments;
+    const float scale =
+        a.values.head_scales != nullptr ? __ldg(a.values.head_scales + pair.kv_head) : 1.0F;
+    for (int o = thread_; o < count; o += kSampleThreads) {
+      float sum = 0;
+#pragma unroll 4
+      for (int s = 0; s < splits_; ++s) sum += shared_.finished[s * per_block_ + o];
+      if (!rehearsing_) {
+        store_output(a.output, a.query_type, first_head(pair) * kDimension + begin + o,
+                     sum * scale / static_cast<float>(a.samples));
+      }
+    }
+    if (!rehearsing_) barrier_sync(kSampleBarrier, kSampleThreads);
+  }
+
+  // Independent draws in order: sums of exponential gaps over their total are order statistics of
+  // uniform draws (Devroye, "Non-Uniform Random Variate Generation", section V.2).
+  __device__ __noinline__ static void sort_draws(int samples, DrawStream stream, float* scan,
+                                                 float* sorted) {
+    const int thread = threadIdx.x - kStreamThreads;
+    const int each = (samples + kSampleThreads) / kSampleThreads;
+    float own = 0;
+    for (int i = thread * each; i < min(samples + 1, (thread + 1) * each); ++i) {
+      own -= logf(static_cast<float>(1 - stream.uniform(i + 1)));
+    }
+    scan[thread] = own;
+    barrier_sync(kSampleBarrier, kSampleThreads);
+    double before = 0, all = 0;
+    for (int t = 0; t < kSampleThreads; ++t) {
+      if (t == thread) before = all;
+      all += scan[t];
+    }
+    float running = 0;
+    for (int i = thread * each; i < min(samples, (thread + 1) * each); ++i) {
+      running -= logf(static_cast<float>(1 - stream.uniform(i + 1)));
+      sorted[i] = static_cast<float>((before + running) / all * samples);
+    }
+    barrier_sync(kSampleBarrier, kSampleThreads);
+  }
+
+  const Parameters& p_;
+  Shared& shared_;
+  const float* scores_;
+  int team_, own_split_, thread_, warp_, lane_;
+  int buffer_ = 0;
+  int run_scores_ = 0;  // scores of a run
+  std::uint64_t seed_ = 0, offset_ = 0;
+  double shared_offset_ = 0;  // of kSystematic, of the head that is this lane's number
+  // The team, which for the rehearsal is this block alone.
+  bool rehearsing_ = false;
+  int splits_ = 1, split_ = 0, samples_ = 1, per_block_ = 1;
+  double inverse_samples_ = 1;
+  ulonglong2* masses_ = nullptr;
+  std::uint64_t* partials_ = nullptr;
+  // The head in hand: units before this block's, of this block and of all, at the common exponent.
+  std::uint64_t before_ = 0, own_units_ = 0, total_ = 0;
+  int exponent_ = 0, own_shift_ = 0;
+  double offset_of_head_ = 0, stride_ = 0;
+  int first_draw_ = 0, own_draws_ = 0;
+};
+
+}  // namespace santa::gpu

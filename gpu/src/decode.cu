@@ -1,0 +1,241 @@
+// Checks of the arguments, shares of the blocks, workspace and launch.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <string>
+
+#include "kernel_table.hpp"
+#include "parameters.cuh"
+
+namespace santa::gpu {
+namespace {
+
+thread_local std::string last_message;
+
+struct Refused {
+  Status status;
+};
+
+template <typename... Values>
+[[noreturn]] void refuse(Status status, const char* format, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, format, values...);
+  last_message = text;
+  throw Refused{status};
+}
+
+void check_cuda(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) refuse(Status::kCudaError, "%s: %s", what, cudaGetErrorString(error));
+}
+
+void check_range(const char* name, long long value, long long low, long long high) {
+  if (value < low || value > high) {
+    refuse(Status::kInvalidArgument, "%s is %lld, allowed are %lld to %lld", name, value, low, high);
+  }
+}
+
+void check_pointer(const char* name, const void* pointer, std::size_t alignment) {
+  if (pointer == nullptr) refuse(Status::kInvalidArgument, "%s is null", name);
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0) {
+    refuse(Status::kInvalidArgument, "%s is not aligned to %d bytes", name,
+           static_cast<int>(alignment));
+  }
+}
+
+void check_stride(const char* name, std::int64_t elements, int element_size) {
+  if (elements < 0 || elements * element_size % 16 != 0) {
+    refuse(Status::kInvalidArgument, "%s is %lld elements, allowed are multiples of %d, at least 0",
+           name, static_cast<long long>(elements), 16 / element_size);
+  }
+}
+
+int size_of(ElementType type) {
+  return type == ElementType::kBf16 || type == ElementType::kFp16 ? 2 : 1;
+}
+
+KernelEntry kernel_of_shape(const DecodeArguments& a, int slots) {
+  switch (a.head_dimension) {
+    case 64: return kernel_of<64>(a.cache_type, slots);
+    case 96: return kernel_of<96>(a.cache_type, slots);
+    case 128: return kernel_of<128>(a.cache_type, slots);
+    case 192: return kernel_of<192>(a.cache_type, slots);
+    case 256: return kernel_of<256>(a.cache_type, slots);
+    default:
+      refuse(Status::kUnsupported,
+             "head_dimension is %d, allowed are 64, 96, 128, 192 and 256", a.head_dimension);
+  }
+}
+
+void check_shape(const DecodeArguments& a) {
+  check_range("requests", a.requests, 1, 65535);
+  check_range("kv_heads", a.kv_heads, 1, 65535);
+  check_range("query_heads", a.query_heads, 1, 65535);
+  if (a.query_heads % a.kv_heads != 0) {
+    refuse(Status::kInvalidArgument, "query_heads is %d, allowed are multiples of kv_heads, %d",
+           a.query_heads, a.kv_heads);
+  }
+  if (a.query_heads / a.kv_heads > 16) {
+    refuse(Status::kUnsupported, "query_heads / kv_heads is %d, allowed are 1 to 16",
+           a.query_heads / a.kv_heads);
+  }
+  check_range("samples", a.samples, 1, 1 << 20);
+  check_range("maximum_length", a.maximum_length, 1, 1 << 22);
+  if (a.query_type != ElementType::kBf16 && a.query_type != ElementType::kFp16) {
+    refuse(Status::kUnsupported, "query_type is %d, allowed are kBf16 and kFp16",
+           static_cast<int>(a.query_type));
+  }
+  if (size_of(a.cache_type) == 2 && a.cache_type != a.query_type) {
+    refuse(Status::kUnsupported, "query_type and cache_type differ, allowed with 8-bit caches only");
+  }
+  check_range("seed_stride", a.seed_stride, 0, 1);
+}
+
+void check_view(const char* name, const CacheView& view, int element_size) {
+  const std::string text = name;
+  check_pointer(name, view.data, 16);
+  check_stride((text + ".block_stride").c_str(), view.block_stride, element_size);
+  check_stride((text + ".token_stride").c_str(), view.token_stride, element_size);
+  if (view.token_stride * element_size >= std::int64_t{1} << 32) {
+    refuse(Status::kInvalidArgument, "%s.token_stride is %lld elements, allowed are less than %lld",
+           name, static_cast<long long>(view.token_stride), (1LL << 32) / element_size);
+  }
+  check_stride((text + ".head_stride").c_str(), view.head_stride, element_size);
+}
+
+void check_pointers(const DecodeArguments& a) {
+  check_pointer("queries", a.queries, 16);
+  check_stride("query_request_stride", a.query_request_stride, 2);
+  check_stride("query_head_stride", a.query_head_stride, 2);
+  check_view("keys", a.keys, size_of(a.cache_type));
+  check_view("values", a.values, size_of(a.cache_type));
+  if (a.block_table != nullptr &&
+      (a.block_tokens < 16 || !std::has_single_bit(static_cast<unsigned>(a.block_tokens)))) {
+    refuse(Status::kInvalidArgument, "block_tokens is %d, allowed are powers of two from 16",
+           a.block_tokens);
+  }
+  check_pointer("lengths", a.lengths, 4);
+  check_pointer("seed", a.seed, 8);
+  check_pointer("offset", a.offset, 8);
+  check_pointer("output", a.output, 2);
+}
+
+struct Plan {
+  Parameters parameters;
+  KernelEntry kernel;
+  int slots = 0;
+  std::size_t shared_bytes = 0;
+  std::size_t workspace_bytes = 0;
+};
+
+// Sizes of the parts of the workspace, in order; each at a multiple of 256 bytes.
+struct Layout {
+  std::size_t used = 0;
+  std::size_t add(std::size_t bytes) {
+    const std::size_t at = used;
+    used += (bytes + 255) / 256 * 256;
+    return at;
+  }
+};
+
+Plan plan_of(const DecodeArguments& a) {
+  check_shape(a);
+  Plan plan;
+  Parameters& p = plan.parameters;
+  p.arguments = a;
+  p.group = a.query_heads / a.kv_heads;
+  plan.slots = p.group <= 4 ? 4 : p.group <= 8 ? 8 : 16;
+  plan.kernel = kernel_of_shape(a, plan.slots);
+
+  int device = 0, processors = 0, shared_limit = 0, major = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "device");
+  check_cuda(cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "device");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "device");
+  if (major < 8) {
+    refuse(Status::kUnsupported, "compute capability %d.x, allowed are 8.0 and later", major);
+  }
+
+  p.splits = std::clamp(processors / a.kv_heads, 1, kMaximumSplits);
+  p.teams = p.splits > 1 ? std::min(processors / p.splits, a.kv_heads)
+                         : std::min(processors, a.kv_heads * a.requests);
+  p.next_request = p.teams / a.kv_heads;
+  p.next_kv_head = p.teams % a.kv_heads;
+  const int step_tokens = p.splits * plan.kernel.step_tokens;
+  p.steps = (a.maximum_length + step_tokens - 1) / step_tokens;
+  p.block_tokens_log2 =
+      a.block_tokens > 0 ? std::countr_zero(static_cast<unsigned>(a.block_tokens)) : 0;
+  p.outputs_per_block = (p.group * a.head_dimension + p.splits - 1) / p.splits;
+
+  const int blocks = p.splits * p.teams;
+  const std::size_t request_scores = p.steps * plan.kernel.step_scores;
+  const std::size_t room = shared_limit - plan.kernel.shared_bytes;
+  const std::size_t fit = room / (request_scores * sizeof(float));
+  p.buffers = static_cast<int>(std::clamp<std::size_t>(fit, 1, 4));
+  const bool in_shared = fit >= 1;
+  if (!in_shared) p.buffers = 2;
+  plan.shared_bytes =
+      plan.kernel.shared_bytes + (in_shared ? p.buffers * request_scores * sizeof(float) : 0);
+
+  Layout layout;
+  auto* base = static_cast<char*>(a.workspace);
+  const auto place = [&](std::size_t bytes) { return base + layout.add(bytes); };
+  const std::size_t team_parts = static_cast<std::size_t>(p.teams) * 2 * p.splits;
+  p.epochs = reinterpret_cast<std::uint32_t*>(place(blocks * sizeof(std::uint32_t)));
+  p.masses = reinterpret_cast<ulonglong2*>(place(team_parts * plan.slots * sizeof(ulonglong2)));
+  p.partials = reinterpret_cast<std::uint64_t*>(
+      place(team_parts * p.splits * p.outputs_per_block * sizeof(std::uint64_t)));
+  p.rehearsal_bytes = plan.slots * sizeof(ulonglong2) +
+                      static_cast<std::size_t>(p.group) * a.head_dimension * sizeof(std::uint64_t);
+  p.rehearsals = place(blocks * p.rehearsal_bytes);
+  if (a.scheme == ValueScheme::kIndependent) {
+    p.sorted = reinterpret_cast<float*>(
+        place(static_cast<std::size_t>(blocks) * plan.slots * a.samples * sizeof(float)));
+  }
+  if (!in_shared) {
+    p.scores_per_block = p.buffers * request_scores;
+    p.scores = reinterpret_cast<float*>(place(blocks * p.scores_per_block * sizeof(float)));
+  }
+  plan.workspace_bytes = layout.used;
+  return plan;
+}
+
+}  // namespace
+
+const char* last_error() { return last_message.c_str(); }
+
+std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
+  try {
+    return plan_of(arguments).workspace_bytes;
+  } catch (const Refused&) {
+    return 0;
+  }
+}
+
+Status decode(const DecodeArguments& arguments, cudaStream_t stream) {
+  try {
+    Plan plan = plan_of(arguments);
+    check_pointers(arguments);
+    check_pointer("workspace", arguments.workspace, 256);
+    if (arguments.workspace_bytes < plan.workspace_bytes) {
+      refuse(Status::kWorkspaceTooSmall, "workspace_bytes is %zu, needed are %zu",
+             arguments.workspace_bytes, plan.workspace_bytes);
+    }
+    check_cuda(cudaFuncSetAttribute(plan.kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(plan.shared_bytes)),
+               "cudaFuncSetAttribute");
+    void* kernel_arguments[] = {&plan.parameters};
+    check_cuda(cudaLaunchCooperativeKernel(
+                   plan.kernel.function,
+                   dim3(static_cast<unsigned>(plan.parameters.splits * plan.parameters.teams)),
+                   dim3(kBlockThreads), kernel_arguments, plan.shared_bytes, stream),
+               "launch");
+    return Status::kOk;
+  } catch (const Refused& refused) {
+    return refused.status;
+  }
+}
+
+}  // namespace santa::gpu

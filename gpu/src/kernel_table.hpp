@@ -1,0 +1,23 @@
+// The kernels that are built, by shape.
+#pragma once
+
+#include <cstddef>
+
+#include "santa/gpu/decode.hpp"
+
+namespace santa::gpu {
+
+struct KernelEntry {
+  const void* function = nullptr;  // takes Parameters
+  std::size_t shared_bytes = 0;    // without the scores
+  int step_tokens = 0;             // of a block
+  std::size_t step_scores = 0;     // floats of a block's step
+  
+};
+
+// Of one head dimension (decode_kernels.cu is built once for each); slots, the heads that a kernel
+// has room for, are 4, 8 or 16.
+template <int kDimension>
+KernelEntry kernel_of(ElementType cache_type, int slots);
+
+}  // namespace santa::gpu
