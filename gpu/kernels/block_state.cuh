@@ -38,12 +38,14 @@ __device__ inline float power_of_two(float x) {
 
 constexpr float kNoScore = -3e38F;  // exponent of a run without a key
 
-// A drawn token, and how many of 32 adjacent draws fell on it.
-constexpr int kCountBits = 6;
+// A drawn token, and how many draws fell on it.
+constexpr int kCountBits = 10;  // enough for kListDraws; tokens have 22
 
 template <ElementType kType, int kDimension, int kSlots>
 struct BlockShape : TileShape<kType, kDimension> {
   using Tile = TileShape<kType, kDimension>;
+  using Tile::kChunks;
+  using Tile::kPieces;
   static constexpr int kColumnTiles = kSlots > 8 ? 2 : 1;
   // Heads that a lane keeps of a token; four heads stand twice in the eight columns, so a lane takes
   // one of its two tokens.
@@ -51,6 +53,10 @@ struct BlockShape : TileShape<kType, kDimension> {
   static constexpr int kStepScores = kRuns * Tile::kTiles;  // of a lane
   // The query stays in registers where they suffice.
   static constexpr bool kQueryInRegisters = kDimension / 8 * kColumnTiles <= 16;
+
+  // It is staged in shared memory where a lane's load of keys is as wide as one of the query.
+  static constexpr bool kStageQuery =
+      kQueryInRegisters && kColumnTiles == 1 && element_bytes(kType) == 2;
 
   static constexpr int kRowLanes = Tile::kRowBytes / 16;  // that read a value row
   static constexpr int kRowGroup = kRowLanes <= 4    ? 4
@@ -61,14 +67,17 @@ struct BlockShape : TileShape<kType, kDimension> {
 
   static constexpr int kHeadWarps = kSlots < kSampleWarps ? kSampleWarps / kSlots : 1;
   static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
-  static constexpr int kListDraws = 4096 / kSlots;  // draws of a head that a block holds at once
+  static constexpr int kListDraws = 2048 / kSlots;  // draws of a head that a block holds at once
 
   struct Shared {
+    uint4 queries[kStageQuery ? kPieces * kChunks : 1][kStageQuery ? kStreamThreads : 1];
     Run runs[kMaximumBuffers + 1][kRuns][kStreamThreads];
     std::uint64_t ends[kSampleWarps][kWarpHeads][kRunsOfHead];  // units through each run
     Mass masses[kSampleWarps][kWarpHeads];                      // of this block
-    std::uint32_t draws[kSlots][kListDraws];  // token << kCountBits | count, or 0
-    int draw_counts[kSlots];
+    std::uint32_t found[kSlots][kListDraws];  // from the slot of a run's first draw on
+    // token << kCountBits | count, what each warp of a head found.
+    std::uint32_t draws[kSlots][kHeadWarps][kListDraws];
+    int draw_counts[kSlots][kHeadWarps];
     float sums[kSlots][kHeadWarps][kDimension];
     float finished[kSlots * kDimension + kMaximumSplits];  // [block][output of this block]
     float scan[kSampleThreads];

@@ -23,54 +23,39 @@ struct DrawStream {
   }
 };
 
-// Draws of one head.
+// 1 / x by two steps of Newton's method: a division is a call of some hundred instructions.
+__device__ inline double reciprocal(double x) {
+  double r = static_cast<double>(__frcp_rn(static_cast<float>(x)));
+  r = r * (2 - x * r);
+  return r * (2 - x * r);
+}
+
+// The draws of one head. The line is cut in as many strata as there are draws.
 class Draws {
  public:
   ValueScheme scheme;
   int samples;
   std::uint64_t total;
-  double stride;        // total / samples
-  double shared;        // offset of kSystematic, on [0, 1)
-  const float* sorted;  // draws of kIndependent in strata, ascending
+  double inverse_stride;  // samples / total
+  double shared;          // offset of kSystematic, on [0, 1)
+  const float* sorted;    // draws of kIndependent in strata, ascending
   DrawStream stream;
-
-  // Where a draw lies; not more than a rounding error beyond what below() says of it.
-  __device__ std::uint64_t position(int draw) const {
-    double place = (draw + shared) * stride;
-    if (scheme != ValueScheme::kSystematic) {
-      place = other_position(scheme, draw, stream, sorted) * stride;
-    }
-    return static_cast<std::uint64_t>(place);
-  }
 
   // How many draws lie below a position.
   __device__ int below(std::uint64_t end) const {
     if (end >= total) return samples;
-    const double strata = static_cast<double>(end) * reciprocal(stride);
-    int count;
-    if (scheme == ValueScheme::kSystematic) {
-      count = __double2int_ru(strata - shared);
-    } else {
-      count = other_below(scheme, strata, samples, stream, sorted);
-    }
+    return below_strata(static_cast<double>(end) * inverse_stride);
+  }
+
+  __device__ int below_strata(double strata) const {
+    const int count = scheme == ValueScheme::kSystematic
+                          ? __double2int_ru(strata - shared)
+                          : other_below(scheme, strata, samples, stream, sorted);
     return max(0, min(count, samples));
   }
 
  private:
-  // By two steps of Newton's method: a division is a call of some hundred instructions.
-  __device__ static double reciprocal(double x) {
-    double r = static_cast<double>(__frcp_rn(static_cast<float>(x)));
-    r = r * (2 - x * r);
-    return r * (2 - x * r);
-  }
-
-  // The schemes that are not the default, in strata; out of line to keep the others' code short.
-  __device__ __noinline__ static double other_position(ValueScheme scheme, int draw,
-                                                       DrawStream stream, const float* sorted) {
-    return scheme == ValueScheme::kStratified ? draw + stream.uniform(draw)
-                                              : static_cast<double>(sorted[draw]);
-  }
-
+  // The schemes that are not the default; out of line to keep the other's code short.
   __device__ __noinline__ static int other_below(ValueScheme scheme, double strata, int samples,
                                                  DrawStream stream, const float* sorted) {
     if (scheme == ValueScheme::kStratified) {

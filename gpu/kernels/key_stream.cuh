@@ -24,7 +24,9 @@ class KeyStream {
     PairCursor next{team_ / p_.arguments.kv_heads, team_ % p_.arguments.kv_heads,
                     p_.arguments.maximum_length};
     PairCursor first = before_first_pair(team_, p_);
-    prefetch_query(next);
+    // On its way before the keys.
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(p_.arguments.lengths + next.request));
+    stage_query(next);
     bool known = p_.arguments.block_table != nullptr;
     if (known) {
       if (!first.advance(p_)) return;
@@ -41,6 +43,7 @@ class KeyStream {
       const bool right = first.request == next.request && first.kv_head == next.kv_head;
       next = first;
       if (right) break;
+      stage_query(next);
     }
     int buffer = -1;
     for (int sequence = 0;; ++sequence) {
@@ -49,7 +52,7 @@ class KeyStream {
       if (sequence >= p_.buffers) barrier_sync(kEmptyBarrier + buffer, kBlockThreads);
       read_query(pair);
       const bool more = next.advance(p_);
-      if (more) prefetch_query(next);
+      if (more) stage_query(next);
       const int steps = steps_of(p_, split_, pair.length, kStreamWarps * Shape::kStepTokens);
       float* scores = scores_ + static_cast<std::size_t>(buffer) * p_.steps * Shape::kStepScores *
                                     kStreamThreads;
@@ -140,12 +143,33 @@ class KeyStream {
     return *reinterpret_cast<const std::uint32_t*>(&halves);
   }
 
-  __device__ void prefetch_query(const PairCursor& pair) const {
-    const char* query = query_of(pair) + 2 * (lane_ % p_.group) * p_.arguments.query_head_stride;
-    for (int line = lane_ / p_.group; line * 128 < 2 * kDimension; line += 32 / p_.group) {
-      asm volatile("prefetch.global.L1 [%0];" ::"l"(query + 128 * line));
+  // Brings what this lane needs of a query closer: the products of the next pair shall not wait for it.
+  __device__ void stage_query(const PairCursor& pair) {
+    const char* query = query_of(pair);
+    if constexpr (Shape::kStageQuery) {
+      if (query_head() < p_.group) {
+#pragma unroll
+        for (int chunk = 0; chunk < Shape::kPieces * Shape::kChunks; ++chunk) {
+          const unsigned to = static_cast<unsigned>(
+              __cvta_generic_to_shared(&shared_.queries[chunk][thread_]));
+          asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+                       "l"(query + 2 * (query_head() * p_.arguments.query_head_stride +
+                                        chunk * 4 * Shape::kElements +
+                                        (lane_ & 3) * Shape::kElements))
+                       : "memory");
+        }
+      }
+      asm volatile("cp.async.commit_group;" ::: "memory");
+    } else {
+      query += 2 * (lane_ % p_.group) * p_.arguments.query_head_stride;
+      for (int line = lane_ / p_.group; line * 128 < 2 * kDimension; line += 32 / p_.group) {
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(query + 128 * line));
+      }
     }
   }
+
+  // The head of this lane's column of the products; of four heads c mod 4.
+  __device__ int query_head() const { return kSlots == 4 ? lane_ / 4 & 3 : lane_ / 4; }
 
   __device__ const char* query_of(const PairCursor& pair) const {
     return static_cast<const char*>(p_.arguments.queries) +
@@ -163,7 +187,18 @@ class KeyStream {
     if constexpr (element_bytes(kType) == 1) {
       if (p_.arguments.query_type == ElementType::kBf16) bring_into_range();
     }
-    if constexpr (Shape::kQueryInRegisters) {
+    if constexpr (Shape::kStageQuery) {
+      asm volatile("cp.async.wait_group 0;" ::: "memory");
+#pragma unroll
+      for (int chunk = 0; chunk < Shape::kPieces * Shape::kChunks; ++chunk) {
+        const uint4 four = query_head() < p_.group ? shared_.queries[chunk][thread_]
+                                                   : make_uint4(0, 0, 0, 0);
+        query_pairs_[chunk][0][0] = four.x;
+        query_pairs_[chunk][0][1] = four.y;
+        query_pairs_[chunk][0][2] = four.z;
+        query_pairs_[chunk][0][3] = four.w;
+      }
+    } else if constexpr (Shape::kQueryInRegisters) {
 #pragma unroll
       for (int piece = 0; piece < Shape::kPieces; ++piece) {
 #pragma unroll

@@ -117,7 +117,7 @@ class ValueSample {
     masses_ = reinterpret_cast<ulonglong2*>(own);
     partials_ = reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2));
     total_ = 1 << 7;
-    stride_ = 64;
+    inverse_stride_ = 1.0 / 64;
     own_draws_ = 2;
     own_units_ = 1 << 7;
 #pragma unroll
@@ -126,9 +126,12 @@ class ValueSample {
       shared_.ends[warp_][i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
     }
     if (thread_ < kSlots) {
-      shared_.draws[thread_][0] = 1;
-      shared_.draw_counts[thread_] = 1;
+      for (int part = 0; part < kHeadWarps; ++part) {
+        shared_.draws[thread_][part][0] = 1;
+        shared_.draw_counts[thread_][part] = 1;
+      }
     }
+    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_] = {1 << 7, 0};
     barrier_sync(kSampleBarrier, kSampleThreads);
   }
 
@@ -299,7 +302,7 @@ class ValueSample {
     own_shift_ = exponent_ - own.exponent;
     own_units_ = shifted(own.units, own_shift_);
     offset_of_head_ = __shfl_sync(0xffffffffU, shared_offset_, k);
-    stride_ = static_cast<double>(total_) * inverse_samples_;
+    inverse_stride_ = reciprocal(static_cast<double>(total_) * inverse_samples_);
     own_draws_ = 0;
     if (number && total_ != 0) {
       // Lanes 0 and 1: the draws below this block's keys, and below their end.
@@ -328,77 +331,68 @@ class ValueSample {
   }
 
   __device__ Draws draws_of(const PairCursor& pair, int head) const {
-    return {p_.arguments.scheme, samples_, total_, stride_, offset_of_head_, sorted_of(head),
+    return {p_.arguments.scheme, samples_, total_, inverse_stride_, offset_of_head_, sorted_of(head),
             stream_of(pair, head)};
   }
 
-  // A lane a draw: the token on which it falls. Equal tokens of adjacent draws become one entry.
+  // A lane a run: the tokens on which draws of this window fall, and how many on each.
   __device__ void find_draws(const PairCursor& pair, int k, int window) {
     const int head = warp_head(k);
-    const int draws = min(kListDraws, own_draws_ - window);
     const Draws all = draws_of(pair, head);
-    std::uint32_t* list = shared_.draws[head];
-    // Each warp of a head fills its part of the list; a part begins where its first draw does.
+    const int low = first_draw_ + window;
+    const int high = min(first_draw_ + own_draws_, low + kListDraws);
+    std::uint32_t* list = shared_.draws[head][warp_part()];
+    int listed = 0;
 #pragma unroll 1
-    for (int slot = 32 * warp_part(); slot < draws; slot += 32 * kHeadWarps) {
-      const int draw = min(slot + lane_, draws - 1);
-      const std::uint32_t token =
-          token_at(pair, head, k, all.position(first_draw_ + window + draw));
-      const std::uint32_t last = __shfl_up_sync(0xffffffffU, token, 1);
-      const bool first = slot + lane_ < draws && (lane_ == 0 || token != last);
-      const unsigned firsts = __ballot_sync(0xffffffffU, first);
-      const unsigned later = lane_ < 31 ? firsts >> (lane_ + 1) : 0;
-      const int count = later != 0 ? __ffs(static_cast<int>(later)) : min(32, draws - slot) - lane_;
-      // Slots that no entry takes hold a count of 0.
-      list[slot + lane_] = 0;
-      __syncwarp();
-      if (first) {
-        list[slot + __popc(firsts & ((1U << lane_) - 1))] =
-            token << kCountBits | static_cast<std::uint32_t>(count);
+    for (int run = warp_part() * 32 + lane_; run < kRunsOfHead; run += 32 * kHeadWarps) {
+      const std::uint64_t begin = run > 0 ? shared_.ends[warp_][k][run - 1] : 0;
+      const std::uint64_t end = shared_.ends[warp_][k][run];
+      const int from = max(low, below_inside(all, begin));
+      const int to = min(high, below_inside(all, end));
+      int entries = 0;
+      std::uint32_t* found = shared_.found[head] + (from - low);
+      if (to > from) entries = walk(pair, all, head, k, run, begin, from, to, found);
+      // Entries of the warp's runs without gaps.
+      int through = entries;
+#pragma unroll
+      for (int offset = 1; offset < 32; offset *= 2) {
+        const int other = __shfl_up_sync(0xffffffffU, through, offset);
+        if (lane_ >= offset) through += other;
       }
+      for (int e = 0; e < entries; ++e) list[listed + through - entries + e] = found[e];
+      listed += __shfl_sync(0xffffffffU, through, 31);
     }
-    if (lane_ == 0 && warp_part() == 0) shared_.draw_counts[head] = draws;
+    if (lane_ == 0) shared_.draw_counts[head][warp_part()] = listed;
   }
 
-  // The first token of this block through which the weight exceeds a position of the whole line. Sums
-  // are compared at the exponent at which they were made: x >> shift > y is x >= (y + 1) << shift.
-  __device__ std::uint32_t token_at(const PairCursor& pair, int head, int k,
-                                    std::uint64_t position) const {
-    // Rounding may put a draw just outside of the block to which its number belongs.
-    const std::uint64_t inside = position <= before_ ? 0 : min(position - before_, own_units_ - 1);
-    const std::uint64_t target = (inside + 1) << own_shift_;
-    const std::uint64_t* ends = shared_.ends[warp_][k];
-    int run = 0;
-#pragma unroll 1
-    for (int half = kRunsOfHead / 2; half > 0; half /= 2) {
-      run += ends[run + half - 1] < target ? half : 0;
-    }
-    const std::uint64_t before_run = run > 0 ? ends[run - 1] : 0;
+  // Draws below a place in this block, in units at the block's exponent.
+  __device__ int below_inside(const Draws& all, std::uint64_t units) const {
+    return all.below(before_ + shifted(units, own_shift_));
+  }
+
+  // Goes through the tokens of a run that holds the draws from `from` to `to` - 1, or some of them;
+  // returns how many tokens it found.
+  __device__ int walk(const PairCursor& pair, const Draws& all, int head, int k, int run,
+                      std::uint64_t begin, int from, int to, std::uint32_t* found) const {
+    constexpr int kAhead = 8;
     int thread, kept;
     place_of_run(head, run, &thread, &kept);
-    const int place =
-        find_in_run(thread, kept, static_cast<float>(shared_.masses[warp_][k].exponent),
-                    static_cast<float>(target - before_run) * 0x1p-40F);
-    const int step = place / Shape::kTiles, tile = place % Shape::kTiles;
-    const int token = ((step * p_.splits + own_split_) * kStreamWarps + thread / 32) *
-                          Shape::kStepTokens +
-                      16 * tile + run_token<kSlots>(thread % 32, kept);
-    return static_cast<std::uint32_t>(min(token, pair.length - 1));
-  }
-
-  // Where in the scores that a thread kept of a head their weight reaches the target; where rounding
-  // leaves it short, the last that has a weight.
-  __device__ int find_in_run(int thread, int kept, float exponent, float target) const {
-    constexpr int kAhead = 8;
+    const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
     const float* scores =
         scores_ + (rehearsing_ ? 0 : static_cast<std::size_t>(buffer_) * p_.steps * Shape::kTiles *
                                          Shape::kRuns * kStreamThreads);
     scores += Shape::kRuns == 2 ? 2 * thread + kept
                                 : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3);
-    int below = 0;
+    // A weight of 1 at the block's exponent is 2^40 units there; places are relative to the run's begin.
+    const double start =
+        static_cast<double>(before_ + shifted(begin, own_shift_)) * all.inverse_stride;
+    const float per_weight = ldexpf(static_cast<float>(all.inverse_stride), kMassBits - own_shift_);
+    const float phase = static_cast<float>(start - from - all.shared);
+    const int token_first = thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
+    int done = from, entries = 0, last_token = 0;
     float running = 0;
 #pragma unroll 1
-    for (int i = 0; i < run_scores_ && below == i; i += kAhead) {
+    for (int i = 0; i < run_scores_ && done < to; i += kAhead) {
       float weights[kAhead];
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
@@ -407,18 +401,34 @@ class ValueSample {
       }
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-        running += power_of_two(weights[a] - exponent);
-        below += running < target ? 1 : 0;
+        const float weight = power_of_two(weights[a] - exponent);
+        running += weight;
+        int through;
+        if (p_.arguments.scheme == ValueScheme::kSystematic) {
+          through = from + static_cast<int>(ceilf(fmaf(running, per_weight, phase)));
+        } else {
+          through = all.below_strata(start + static_cast<double>(running * per_weight));
+        }
+        through = min(through, to);
+        if (weight > 0) {
+          const int step = (i + a) / Shape::kTiles, tile = (i + a) % Shape::kTiles;
+          last_token = (step * p_.splits + own_split_) * kStreamWarps * Shape::kStepTokens +
+                       16 * tile + token_first;
+          if (through > done) {
+            found[entries++] = entry_of(pair, last_token, through - done);
+            done = through;
+          }
+        }
       }
     }
-    if (below >= run_scores_) {
-      below = run_scores_ - 1;
-      while (below > 0 &&
-             !(power_of_two(scores[below * Shape::kRuns * kStreamThreads] - exponent) > 0)) {
-        --below;
-      }
-    }
-    return below;
+    // Rounding may leave the last draws behind the sum of the weights: they fall on the last token.
+    if (done < to) found[entries++] = entry_of(pair, last_token, to - done);
+    return entries;
+  }
+
+  __device__ static std::uint32_t entry_of(const PairCursor& pair, int token, int count) {
+    return static_cast<std::uint32_t>(min(token, pair.length - 1)) << kCountBits |
+           static_cast<std::uint32_t>(count);
   }
 
   // A group of lanes reads a row; several rows of each are on their way at once.
@@ -428,8 +438,8 @@ class ValueSample {
     const int group = warp_part() * kWarpGroups + lane_ / Shape::kRowGroup;
     const int part = lane_ % Shape::kRowGroup;
     const PairRows rows = rows_of(p_, p_.arguments.values, element_bytes(kType), pair);
-    const std::uint32_t* list = shared_.draws[head];
-    const int draws = shared_.draw_counts[head];
+    const int first_draws = shared_.draw_counts[head][0];
+    const int draws = first_draws + (kHeadWarps > 1 ? shared_.draw_counts[head][kHeadWarps - 1] : 0);
 #pragma unroll 1
     for (int slot = group; slot < draws; slot += kRows * kGroups) {
       uint4 words[kRows];
@@ -437,10 +447,13 @@ class ValueSample {
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
         const int index = slot + r * kGroups;
-        const std::uint32_t drawn = index < draws ? list[index] : 0;
-        counts[r] = static_cast<float>(drawn & ((1U << kCountBits) - 1));
+        counts[r] = 0;
         words[r] = make_uint4(0, 0, 0, 0);
-        if (drawn != 0 && part < Shape::kRowLanes) {
+        if (index < draws && part < Shape::kRowLanes) {
+          const std::uint32_t drawn = index < first_draws
+                                          ? shared_.draws[head][0][index]
+                                          : shared_.draws[head][kHeadWarps - 1][index - first_draws];
+          counts[r] = static_cast<float>(drawn & ((1U << kCountBits) - 1));
           words[r] = __ldg(reinterpret_cast<const uint4*>(
               rows.row(static_cast<int>(drawn >> kCountBits)) + 16 * part));
         }
@@ -552,7 +565,7 @@ class ValueSample {
   // The head in hand: units before this block's, of this block and of all, at the common exponent.
   std::uint64_t before_ = 0, own_units_ = 0, total_ = 0;
   int exponent_ = 0, own_shift_ = 0;
-  double offset_of_head_ = 0, stride_ = 0;
+  double offset_of_head_ = 0, inverse_stride_ = 0;
   int first_draw_ = 0, own_draws_ = 0;
 };
 
