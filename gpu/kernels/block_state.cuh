@@ -10,8 +10,8 @@
 namespace santa::gpu {
 
 constexpr int kMaximumBuffers = 4;
-// Barriers of hardware; the second and third are one a buffer, the last one a head.
-enum BarrierId : int { kSampleBarrier = 1, kFullBarrier = 2, kEmptyBarrier = 6, kHeadBarrier = 10 };
+// Barriers of hardware; the second and third are one a buffer.
+enum BarrierId : int { kSampleBarrier = 1, kFullBarrier = 2, kEmptyBarrier = 6 };
 
 // Lanes of streaming warps keep one head of every 16 tokens in 128 runs, whatever the group.
 constexpr int kRunsOfHead = 16 * kStreamWarps;
@@ -65,20 +65,17 @@ struct BlockShape : TileShape<kType, kDimension> {
                                                      : 32;
   static constexpr int kRowElements = 16 / element_bytes(kType);  // a lane
 
-  static constexpr int kHeadWarps = kSlots < kSampleWarps ? kSampleWarps / kSlots : 1;
-  static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
-  static constexpr int kListDraws = 2048 / kSlots;  // draws of a head that a block holds at once
+  static constexpr int kWarpHeads = kSlots / kSampleWarps;  // that a sampling warp works for
+  static constexpr int kListDraws = 512;  // draws of a head that a warp holds at once
 
   struct Shared {
     uint4 queries[kStageQuery ? kPieces * kChunks : 1][kStageQuery ? kStreamThreads : 1];
     Run runs[kMaximumBuffers + 1][kRuns][kStreamThreads];
     std::uint64_t ends[kSampleWarps][kWarpHeads][kRunsOfHead];  // units through each run
     Mass masses[kSampleWarps][kWarpHeads];                      // of this block
-    std::uint32_t found[kSlots][kListDraws];  // from the slot of a run's first draw on
-    // token << kCountBits | count, what each warp of a head found.
-    std::uint32_t draws[kSlots][kHeadWarps][kListDraws];
-    int draw_counts[kSlots][kHeadWarps];
-    float sums[kSlots][kHeadWarps][kDimension];
+    std::uint32_t found[kSampleWarps][kListDraws];  // from the slot of a run's first draw on
+    std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
+    float sums[kSampleWarps][kDimension];
     float finished[kSlots * kDimension + kMaximumSplits];  // [block][output of this block]
     float scan[kSampleThreads];
   };

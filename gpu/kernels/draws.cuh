@@ -36,7 +36,8 @@ class Draws {
   ValueScheme scheme;
   int samples;
   std::uint64_t total;
-  double inverse_stride;  // samples / total
+  double stride;          // total / samples
+  double inverse_stride;
   double shared;          // offset of kSystematic, on [0, 1)
   const float* sorted;    // draws of kIndependent in strata, ascending
   DrawStream stream;
@@ -45,6 +46,14 @@ class Draws {
   __device__ int below(std::uint64_t end) const {
     if (end >= total) return samples;
     return below_strata(static_cast<double>(end) * inverse_stride);
+  }
+
+  // Where a draw lies; not more than a rounding error beyond what below() says of it.
+  __device__ std::uint64_t position(int draw) const {
+    const double strata = scheme == ValueScheme::kSystematic
+                              ? draw + shared
+                              : other_position(scheme, draw, stream, sorted);
+    return static_cast<std::uint64_t>(strata * stride);
   }
 
   __device__ int below_strata(double strata) const {
@@ -56,6 +65,12 @@ class Draws {
 
  private:
   // The schemes that are not the default; out of line to keep the other's code short.
+  __device__ __noinline__ static double other_position(ValueScheme scheme, int draw,
+                                                       DrawStream stream, const float* sorted) {
+    return scheme == ValueScheme::kStratified ? draw + stream.uniform(draw)
+                                              : static_cast<double>(sorted[draw]);
+  }
+
   __device__ __noinline__ static int other_below(ValueScheme scheme, double strata, int samples,
                                                  DrawStream stream, const float* sorted) {
     if (scheme == ValueScheme::kStratified) {

@@ -1,7 +1,7 @@
 // The sampling warps: cumulative weight of the whole context from the blocks' masses, the draws of
 // this block's keys, their value rows, and the sums over the blocks of the team.
 //
-// One or two warps do all of this for one head, without waiting for those of other heads. The order in
+// A warp does all of this for one head after the other, without waiting for the other warps. The order in
 // which keys lie on the line of cumulative weight (block, run, step) is fixed; every scheme is unbiased
 // for any.
 //
@@ -31,9 +31,9 @@ template <ElementType kType, int kDimension, int kSlots>
 class ValueSample {
   using Shape = BlockShape<kType, kDimension, kSlots>;
   using Shared = typename Shape::Shared;
-  static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
-  static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
+  static constexpr int kWarpHeads = Shape::kWarpHeads;
   static constexpr int kListDraws = Shape::kListDraws;
+  static constexpr int kDrawsByPosition = 128;  // found one by one; more of them run by run
   static constexpr int kWarpGroups = 32 / Shape::kRowGroup;  // of lanes, a row each
   static constexpr int kRehearsal = kMaximumBuffers;         // the buffer of made-up runs
 
@@ -68,17 +68,16 @@ class ValueSample {
           if (acts(1)) collect_masses(pair, head, parity, epoch);
           float sums[Shape::kRowElements] = {};
           for (int window = 0; window < own_draws_; window += kListDraws) {
-            if (acts(2)) find_draws(pair, k, window);
-            sync_head(head);
-            if (acts(3)) gather(pair, head, sums);
-            sync_head(head);
+            if (acts(2)) listed_ = find_draws(pair, k, window);
+            if (acts(3)) gather(pair, sums);
+            __syncwarp();
           }
-          if (acts(4)) send(head, sums, parity, epoch);
+          if (acts(3)) send(head, sums, parity, epoch);
         }
         if (!rehearsing_) barrier_arrive(kEmptyBarrier + buffer_, kBlockThreads);
       }
       // One pair late, so that the other blocks' sums are there.
-      if (sequence > 0 || (rehearsing_ && more && acts(5))) {
+      if (sequence > 0 || (rehearsing_ && more && acts(0))) {
         finish(rehearsing_ ? pair : previous, parity ^ (rehearsing_ ? 0 : 1),
                epoch - (rehearsing_ ? 0 : 1));
       }
@@ -95,15 +94,6 @@ class ValueSample {
   // In the rehearsal a warp runs one phase only, without waiting for another.
   __device__ bool acts(int phase) const { return !rehearsing_ || warp_ == phase; }
 
-  // Waits for the other warp of a head.
-  __device__ void sync_head(int head) const {
-    if (kHeadWarps == 1) {
-      __syncwarp();
-    } else if (!rehearsing_) {
-      barrier_sync(kHeadBarrier + head, 32 * kHeadWarps);
-    }
-  }
-
   // A team of this block alone, with equal weights and two draws.
   __device__ void rehearse() {
     rehearsing_ = hidden(1) != 0;
@@ -117,20 +107,18 @@ class ValueSample {
     masses_ = reinterpret_cast<ulonglong2*>(own);
     partials_ = reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2));
     total_ = 1 << 7;
+    stride_ = 64;
     inverse_stride_ = 1.0 / 64;
     own_draws_ = 2;
     own_units_ = 1 << 7;
-#pragma unroll
-    for (int run = 0; run < Shape::kRuns; ++run) shared_.runs[kRehearsal][run][thread_] = {0, 1};
+    for (int i = thread_; i < Shape::kRuns * kStreamThreads; i += kSampleThreads) {
+      shared_.runs[kRehearsal][i / kStreamThreads][i % kStreamThreads] = {0, 1};
+    }
     for (int i = lane_; i < kRunsOfHead * kWarpHeads; i += 32) {
       shared_.ends[warp_][i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
     }
-    if (thread_ < kSlots) {
-      for (int part = 0; part < kHeadWarps; ++part) {
-        shared_.draws[thread_][part][0] = 1;
-        shared_.draw_counts[thread_][part] = 1;
-      }
-    }
+    if (lane_ == 0) shared_.draws[warp_][0] = 1;
+    listed_ = 1;
     if (lane_ < kWarpHeads) shared_.masses[warp_][lane_] = {1 << 7, 0};
     barrier_sync(kSampleBarrier, kSampleThreads);
   }
@@ -146,8 +134,7 @@ class ValueSample {
     partials_ = p_.partials + static_cast<std::size_t>(team_) * 2 * splits_ * splits_ * per_block_;
   }
 
-  __device__ int warp_head(int k) const { return warp_ / kHeadWarps * kWarpHeads + k; }
-  __device__ int warp_part() const { return warp_ % kHeadWarps; }
+  __device__ int warp_head(int k) const { return warp_ * kWarpHeads + k; }
 
   // Place of the first of a pair's heads in arrays [request][query head].
   __device__ std::int64_t first_head(const PairCursor& pair) const {
@@ -245,7 +232,7 @@ class ValueSample {
     if (lane_ == 31) {
       const Mass own{number ? before + sum : kNotANumber,
                      exponent > -(1 << 29) ? exponent : kNoExponent};
-      if (warp_part() == 0) publish(masses_ + (parity * kSlots + head) * splits_ + split_, own, epoch);
+      publish(masses_ + (parity * kSlots + head) * splits_ + split_, own, epoch);
       shared_.masses[warp_][k] = own;
     }
     __syncwarp();
@@ -302,7 +289,8 @@ class ValueSample {
     own_shift_ = exponent_ - own.exponent;
     own_units_ = shifted(own.units, own_shift_);
     offset_of_head_ = __shfl_sync(0xffffffffU, shared_offset_, k);
-    inverse_stride_ = reciprocal(static_cast<double>(total_) * inverse_samples_);
+    stride_ = static_cast<double>(total_) * inverse_samples_;
+    inverse_stride_ = reciprocal(stride_);
     own_draws_ = 0;
     if (number && total_ != 0) {
       // Lanes 0 and 1: the draws below this block's keys, and below their end.
@@ -311,7 +299,7 @@ class ValueSample {
       first_draw_ = __shfl_sync(0xffffffffU, below, 0);
       own_draws_ = __shfl_sync(0xffffffffU, below, 1) - first_draw_;
     }
-    if (split_ == 0 && lane_ == 0 && warp_part() == 0 && !rehearsing_) {
+    if (split_ == 0 && lane_ == 0 && !rehearsing_) {
       note_log_sum_exp(pair, head, number);
     }
   }
@@ -331,38 +319,163 @@ class ValueSample {
   }
 
   __device__ Draws draws_of(const PairCursor& pair, int head) const {
-    return {p_.arguments.scheme, samples_, total_, inverse_stride_, offset_of_head_, sorted_of(head),
+    return {p_.arguments.scheme, samples_, total_, stride_, inverse_stride_, offset_of_head_, sorted_of(head),
             stream_of(pair, head)};
   }
 
-  // A lane a run: the tokens on which draws of this window fall, and how many on each.
-  __device__ void find_draws(const PairCursor& pair, int k, int window) {
-    const int head = warp_head(k);
-    const Draws all = draws_of(pair, head);
-    const int low = first_draw_ + window;
-    const int high = min(first_draw_ + own_draws_, low + kListDraws);
-    std::uint32_t* list = shared_.draws[head][warp_part()];
+  // Lists the tokens on which the draws of this window fall, and how many on each.
+  __device__ int find_draws(const PairCursor& pair, int k, int window) {
+    const int draws = min(kListDraws, own_draws_ - window);
+    const int listed = draws <= kDrawsByPosition ? find_by_position(pair, k, window, draws)
+                                                 : find_by_run(pair, k, window, draws);
+    __syncwarp();
+    return listed;
+  }
+
+  // A lane a draw, two at once. Equal tokens of adjacent draws become one entry.
+  __device__ int find_by_position(const PairCursor& pair, int k, int window, int draws) {
+    const Draws all = draws_of(pair, warp_head(k));
     int listed = 0;
 #pragma unroll 1
-    for (int run = warp_part() * 32 + lane_; run < kRunsOfHead; run += 32 * kHeadWarps) {
+    for (int slot = 0; slot < draws; slot += 64) {
+      std::uint64_t positions[2];
+#pragma unroll
+      for (int d = 0; d < 2; ++d) {
+        positions[d] =
+            all.position(first_draw_ + window + min(slot + 32 * d + lane_, draws - 1));
+      }
+      std::uint32_t tokens[2];
+      tokens_at(pair, k, positions, tokens);
+#pragma unroll
+      for (int d = 0; d < 2; ++d) {
+        const int here = min(32, draws - slot - 32 * d);
+        const std::uint32_t last = __shfl_up_sync(0xffffffffU, tokens[d], 1);
+        const bool first = lane_ < here && (lane_ == 0 || tokens[d] != last);
+        const unsigned firsts = __ballot_sync(0xffffffffU, first);
+        const unsigned later = lane_ < 31 ? firsts >> (lane_ + 1) : 0;
+        if (first) {
+          shared_.draws[warp_][listed + __popc(firsts & ((1U << lane_) - 1))] =
+              tokens[d] << kCountBits |
+              static_cast<std::uint32_t>(later != 0 ? __ffs(static_cast<int>(later)) : here - lane_);
+        }
+        listed += __popc(firsts);
+      }
+    }
+    return listed;
+  }
+
+  // The first tokens of this block through which the weight exceeds positions of the whole line. Sums are
+  // compared at the exponent at which they were made: x >> shift > y is x >= (y + 1) << shift.
+  __device__ void tokens_at(const PairCursor& pair, int k, const std::uint64_t (&positions)[2],
+                            std::uint32_t (&tokens)[2]) const {
+    constexpr int kAhead = 8;
+    const std::uint64_t* ends = shared_.ends[warp_][k];
+    std::uint64_t targets[2];
+    int runs[2] = {0, 0};
+#pragma unroll
+    for (int d = 0; d < 2; ++d) {
+      // Rounding may put a draw just outside of the block to which its number belongs.
+      const std::uint64_t inside =
+          positions[d] <= before_ ? 0 : min(positions[d] - before_, own_units_ - 1);
+      targets[d] = (inside + 1) << own_shift_;
+    }
+#pragma unroll 1
+    for (int half = kRunsOfHead / 2; half > 0; half /= 2) {
+#pragma unroll
+      for (int d = 0; d < 2; ++d) runs[d] += ends[runs[d] + half - 1] < targets[d] ? half : 0;
+    }
+    const float* scores[2];
+    float left[2], running[2] = {0, 0};
+    int first_tokens[2], below[2] = {0, 0};
+    const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
+#pragma unroll
+    for (int d = 0; d < 2; ++d) {
+      const std::uint64_t before_run = runs[d] > 0 ? ends[runs[d] - 1] : 0;
+      left[d] = static_cast<float>(targets[d] - before_run) * 0x1p-40F;
+      int thread, kept;
+      place_of_run(warp_head(k), runs[d], &thread, &kept);
+      scores[d] = scores_of(thread, kept);
+      first_tokens[d] = thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
+    }
+#pragma unroll 1
+    for (int i = 0; i < run_scores_ && (below[0] == i || below[1] == i); i += kAhead) {
+      float weights[2][kAhead];
+#pragma unroll
+      for (int a = 0; a < kAhead; ++a) {
+#pragma unroll
+        for (int d = 0; d < 2; ++d) {
+          weights[d][a] = -__int_as_float(0x7f800000);
+          if (i + a < run_scores_) weights[d][a] = scores[d][(i + a) * Shape::kRuns * kStreamThreads];
+        }
+      }
+#pragma unroll
+      for (int a = 0; a < kAhead; ++a) {
+#pragma unroll
+        for (int d = 0; d < 2; ++d) {
+          running[d] += power_of_two(weights[d][a] - exponent);
+          below[d] += running[d] < left[d] ? 1 : 0;
+        }
+      }
+    }
+#pragma unroll
+    for (int d = 0; d < 2; ++d) {
+      int place = below[d];
+      if (place >= run_scores_) {
+        // Rounding leaves the sum short: the last token that has a weight.
+        place = run_scores_ - 1;
+        while (place > 0 &&
+               !(power_of_two(scores[d][place * Shape::kRuns * kStreamThreads] - exponent) > 0)) {
+          --place;
+        }
+      }
+      tokens[d] = static_cast<std::uint32_t>(
+          min(token_of(place) + first_tokens[d], pair.length - 1));
+    }
+  }
+
+  // Scores of a run, one every kRuns * kStreamThreads.
+  __device__ const float* scores_of(int thread, int kept) const {
+    const float* scores =
+        scores_ + (rehearsing_ ? 0 : static_cast<std::size_t>(buffer_) * p_.steps * Shape::kTiles *
+                                         Shape::kRuns * kStreamThreads);
+    return scores + (Shape::kRuns == 2 ? 2 * thread + kept
+                                       : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3));
+  }
+
+  // First token of the block's tile in which score `place` of a run is.
+  __device__ int token_of(int place) const {
+    return (place / Shape::kTiles * p_.splits + own_split_) * kStreamWarps * Shape::kStepTokens +
+           16 * (place % Shape::kTiles);
+  }
+
+  // A lane a run, for blocks on which many draws fall.
+  __device__ int find_by_run(const PairCursor& pair, int k, int window, int draws) {
+    const Draws all = draws_of(pair, warp_head(k));
+    const int low = first_draw_ + window;
+    const int high = low + draws;
+    int listed = 0;
+#pragma unroll 1
+    for (int run = lane_; run < kRunsOfHead; run += 32) {
       const std::uint64_t begin = run > 0 ? shared_.ends[warp_][k][run - 1] : 0;
       const std::uint64_t end = shared_.ends[warp_][k][run];
       const int from = max(low, below_inside(all, begin));
       const int to = min(high, below_inside(all, end));
       int entries = 0;
-      std::uint32_t* found = shared_.found[head] + (from - low);
-      if (to > from) entries = walk(pair, all, head, k, run, begin, from, to, found);
-      // Entries of the warp's runs without gaps.
+      std::uint32_t* found = shared_.found[warp_] + (from - low);
+      if (to > from) entries = walk(pair, all, k, run, begin, from, to, found);
+      // Entries of all lanes without gaps.
       int through = entries;
 #pragma unroll
       for (int offset = 1; offset < 32; offset *= 2) {
         const int other = __shfl_up_sync(0xffffffffU, through, offset);
         if (lane_ >= offset) through += other;
       }
-      for (int e = 0; e < entries; ++e) list[listed + through - entries + e] = found[e];
+      for (int e = 0; e < entries; ++e) {
+        shared_.draws[warp_][listed + through - entries + e] = found[e];
+      }
       listed += __shfl_sync(0xffffffffU, through, 31);
     }
-    if (lane_ == 0) shared_.draw_counts[head][warp_part()] = listed;
+    return listed;
   }
 
   // Draws below a place in this block, in units at the block's exponent.
@@ -372,17 +485,13 @@ class ValueSample {
 
   // Goes through the tokens of a run that holds the draws from `from` to `to` - 1, or some of them;
   // returns how many tokens it found.
-  __device__ int walk(const PairCursor& pair, const Draws& all, int head, int k, int run,
+  __device__ int walk(const PairCursor& pair, const Draws& all, int k, int run,
                       std::uint64_t begin, int from, int to, std::uint32_t* found) const {
     constexpr int kAhead = 8;
     int thread, kept;
-    place_of_run(head, run, &thread, &kept);
+    place_of_run(warp_head(k), run, &thread, &kept);
     const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
-    const float* scores =
-        scores_ + (rehearsing_ ? 0 : static_cast<std::size_t>(buffer_) * p_.steps * Shape::kTiles *
-                                         Shape::kRuns * kStreamThreads);
-    scores += Shape::kRuns == 2 ? 2 * thread + kept
-                                : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3);
+    const float* scores = scores_of(thread, kept);
     // A weight of 1 at the block's exponent is 2^40 units there; places are relative to the run's begin.
     const double start =
         static_cast<double>(before_ + shifted(begin, own_shift_)) * all.inverse_stride;
@@ -411,9 +520,7 @@ class ValueSample {
         }
         through = min(through, to);
         if (weight > 0) {
-          const int step = (i + a) / Shape::kTiles, tile = (i + a) % Shape::kTiles;
-          last_token = (step * p_.splits + own_split_) * kStreamWarps * Shape::kStepTokens +
-                       16 * tile + token_first;
+          last_token = token_of(i + a) + token_first;
           if (through > done) {
             found[entries++] = entry_of(pair, last_token, through - done);
             done = through;
@@ -432,27 +539,22 @@ class ValueSample {
   }
 
   // A group of lanes reads a row; several rows of each are on their way at once.
-  __device__ void gather(const PairCursor& pair, int head, float (&sums)[Shape::kRowElements]) {
-    constexpr int kRows = 8;
-    constexpr int kGroups = kWarpGroups * kHeadWarps;
-    const int group = warp_part() * kWarpGroups + lane_ / Shape::kRowGroup;
+  __device__ void gather(const PairCursor& pair, float (&sums)[Shape::kRowElements]) {
+    constexpr int kRows = 16;
+    const int group = lane_ / Shape::kRowGroup;
     const int part = lane_ % Shape::kRowGroup;
     const PairRows rows = rows_of(p_, p_.arguments.values, element_bytes(kType), pair);
-    const int first_draws = shared_.draw_counts[head][0];
-    const int draws = first_draws + (kHeadWarps > 1 ? shared_.draw_counts[head][kHeadWarps - 1] : 0);
 #pragma unroll 1
-    for (int slot = group; slot < draws; slot += kRows * kGroups) {
+    for (int slot = group; slot < listed_; slot += kRows * kWarpGroups) {
       uint4 words[kRows];
       float counts[kRows];
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
-        const int index = slot + r * kGroups;
+        const int index = slot + r * kWarpGroups;
         counts[r] = 0;
         words[r] = make_uint4(0, 0, 0, 0);
-        if (index < draws && part < Shape::kRowLanes) {
-          const std::uint32_t drawn = index < first_draws
-                                          ? shared_.draws[head][0][index]
-                                          : shared_.draws[head][kHeadWarps - 1][index - first_draws];
+        if (index < listed_ && part < Shape::kRowLanes) {
+          const std::uint32_t drawn = shared_.draws[warp_][index];
           counts[r] = static_cast<float>(drawn & ((1U << kCountBits) - 1));
           words[r] = __ldg(reinterpret_cast<const uint4*>(
               rows.row(static_cast<int>(drawn >> kCountBits)) + 16 * part));
@@ -471,7 +573,7 @@ class ValueSample {
 #pragma unroll
       for (float& sum : sums) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
     }
-    float* place = shared_.sums[head][warp_part()];
+    float* place = shared_.sums[warp_];
     if (lane_ < Shape::kRowLanes) {
 #pragma unroll
       for (int e = 0; e < Shape::kRowElements; e += 4) {
@@ -479,20 +581,19 @@ class ValueSample {
             make_float4(sums[e], sums[e + 1], sums[e + 2], sums[e + 3]);
       }
     }
-    sync_head(head);
+    __syncwarp();
     std::uint64_t* words =
         partials_ + static_cast<std::size_t>(parity) * splits_ * splits_ * per_block_;
     const float inverse = __fdividef(1.0F, static_cast<float>(per_block_));
 #pragma unroll 1
-    for (int f = warp_part() * 32 + lane_; f < kDimension; f += 32 * kHeadWarps) {
-      float sum = 0;
-#pragma unroll
-      for (int part = 0; part < kHeadWarps; ++part) sum += shared_.sums[head][part][f];
+    for (int f = lane_; f < kDimension; f += 32) {
+      float sum = place[f];
       if (total_ == kNotANumber) sum = __int_as_float(0x7fc00000);
       const int o = head * kDimension + f;
       const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
       publish(words + (owner * splits_ + split_) * per_block_ + (o - owner * per_block_), sum, epoch);
     }
+    __syncwarp();
   }
 
   // Adds up the sums of all blocks for this block's part of the output.
@@ -503,7 +604,7 @@ class ValueSample {
         partials_ + static_cast<std::size_t>(parity * splits_ + split_) * splits_ * per_block_;
     const int all = count > 0 ? splits_ * per_block_ : 0;
     const bool whole = count == per_block_;
-#pragma unroll 2
+#pragma unroll 4
     for (int i = thread_; i < all; i += kSampleThreads) {
       if (whole || i % per_block_ < count) shared_.finished[i] = receive(words + i, epoch, !rehearsing_);
     }
@@ -565,8 +666,8 @@ class ValueSample {
   // The head in hand: units before this block's, of this block and of all, at the common exponent.
   std::uint64_t before_ = 0, own_units_ = 0, total_ = 0;
   int exponent_ = 0, own_shift_ = 0;
-  double offset_of_head_ = 0, inverse_stride_ = 0;
-  int first_draw_ = 0, own_draws_ = 0;
+  double offset_of_head_ = 0, stride_ = 0, inverse_stride_ = 0;
+  int first_draw_ = 0, own_draws_ = 0, listed_ = 0;
 };
 
 }  // namespace santa::gpu
