@@ -9,9 +9,11 @@
 
 namespace santa::gpu {
 
-constexpr int kMaximumBuffers = 4;
-// Barriers of hardware; the second and third are one a buffer.
-enum BarrierId : int { kSampleBarrier = 1, kFullBarrier = 2, kEmptyBarrier = 6 };
+constexpr int kMaximumBuffers = 2;
+// Barriers of hardware; the second and third are one a buffer, the last one a head.
+enum BarrierId : int {
+  kSampleBarrier = 1, kFullBarrier = 2, kEmptyBarrier = 4, kStreamBarrier = 6, kHeadBarrier = 8
+};
 
 // Lanes of streaming warps keep one head of every 16 tokens in 128 runs, whatever the group.
 constexpr int kRunsOfHead = 16 * kStreamWarps;
@@ -41,22 +43,18 @@ constexpr float kNoScore = -3e38F;  // exponent of a run without a key
 // A drawn token, and how many draws fell on it.
 constexpr int kCountBits = 10;  // enough for kListDraws; tokens have 22
 
+// Loads on their way occupy the part of the memory that is not shared memory, so shared memory is kept
+// small: what a block has of it decides how much of a stream is in flight.
 template <ElementType kType, int kDimension, int kSlots>
 struct BlockShape : TileShape<kType, kDimension> {
   using Tile = TileShape<kType, kDimension>;
-  using Tile::kChunks;
-  using Tile::kPieces;
+  using Tile::kElements;
   static constexpr int kColumnTiles = kSlots > 8 ? 2 : 1;
   // Heads that a lane keeps of a token; four heads stand twice in the eight columns, so a lane takes
   // one of its two tokens.
   static constexpr int kRuns = kSlots / 2;
   static constexpr int kStepScores = kRuns * Tile::kTiles;  // of a lane
-  // The query stays in registers where they suffice.
-  static constexpr bool kQueryInRegisters = kDimension / 8 * kColumnTiles <= 16;
-
-  // It is staged in shared memory where a lane's load of keys is as wide as one of the query.
-  static constexpr bool kStageQuery =
-      kQueryInRegisters && kColumnTiles == 1 && element_bytes(kType) == 2;
+  static constexpr int kQueryPieces = kElements / 8;  // 16 bytes of the query that a load of keys meets
 
   static constexpr int kRowLanes = Tile::kRowBytes / 16;  // that read a value row
   static constexpr int kRowGroup = kRowLanes <= 4    ? 4
@@ -65,19 +63,20 @@ struct BlockShape : TileShape<kType, kDimension> {
                                                      : 32;
   static constexpr int kRowElements = 16 / element_bytes(kType);  // a lane
 
-  static constexpr int kWarpHeads = kSlots / kSampleWarps;  // that a sampling warp works for
-  static constexpr int kListDraws = 512;  // draws of a head that a warp holds at once
+  static constexpr int kHeadWarps = kSlots < kSampleWarps ? kSampleWarps / kSlots : 1;  // sampling
+  static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
+  static constexpr int kListDraws = 256;  // draws of a head that a block holds at once
 
   struct Shared {
-    uint4 queries[kStageQuery ? kPieces * kChunks : 1][kStageQuery ? kStreamThreads : 1];
-    Run runs[kMaximumBuffers + 1][kRuns][kStreamThreads];
-    std::uint64_t ends[kSampleWarps][kWarpHeads][kRunsOfHead];  // units through each run
+    uint4 queries[2][kSlots][kDimension / 8];  // of this pair and the next; 0 beyond the group
+    Run runs[kMaximumBuffers][kRuns][kStreamThreads];
+    std::uint64_t ends[kSlots][kRunsOfHead];                    // units through each run
     Mass masses[kSampleWarps][kWarpHeads];                      // of this block
-    std::uint32_t found[kSampleWarps][kListDraws];  // from the slot of a run's first draw on
+    std::uint32_t found[kSlots][kListDraws];        // from the slot of a run's first draw on
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
+    int draw_counts[kSampleWarps];
     float sums[kSampleWarps][kDimension];
     float finished[kSlots * kDimension + kMaximumSplits];  // [block][output of this block]
-    float scan[kSampleThreads];
   };
 };
 

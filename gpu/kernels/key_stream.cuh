@@ -25,12 +25,19 @@ class KeyStream {
                     p_.arguments.maximum_length};
     PairCursor first = before_first_pair(team_, p_);
     // On its way before the keys.
-    asm volatile("prefetch.global.L1 [%0];" ::"l"(p_.arguments.lengths + next.request));
-    stage_query(next);
+    asm volatile("ld.global.nc.b32 %0, [%1];"
+                 : "=r"(first.length)
+                 : "l"(p_.arguments.lengths + next.request));
+    for (int i = thread_; i < 2 * kSlots * (kDimension / 8); i += kStreamThreads) {
+      (&shared_.queries[0][0][0])[i] = make_uint4(0, 0, 0, 0);
+    }
+    barrier_sync(kStreamBarrier, kStreamThreads);
+    stage_query(next, 0);
     bool known = p_.arguments.block_table != nullptr;
     if (known) {
       if (!first.advance(p_)) return;
       next = first;
+      stage_query(next, 0);
     }
 #pragma unroll 1
     for (;;) {
@@ -39,20 +46,26 @@ class KeyStream {
       load(1, next.length, 0);
       if (known) break;
       known = true;
+      if (first.length > 0) {
+        // The guess was right.
+        first = {next.request, next.kv_head, first.length};
+        next = first;
+        break;
+      }
       if (!first.advance(p_)) return;
-      const bool right = first.request == next.request && first.kv_head == next.kv_head;
       next = first;
-      if (right) break;
-      stage_query(next);
+      stage_query(next, 0);
     }
     int buffer = -1;
     for (int sequence = 0;; ++sequence) {
       const PairCursor pair = next;
       buffer = buffer + 1 < p_.buffers ? buffer + 1 : 0;
       if (sequence >= p_.buffers) barrier_sync(kEmptyBarrier + buffer, kBlockThreads);
-      read_query(pair);
+      asm volatile("cp.async.wait_group 0;" ::: "memory");
+      barrier_sync(kStreamBarrier, kStreamThreads);
+      take_query(pair, sequence & 1);
       const bool more = next.advance(p_);
-      if (more) stage_query(next);
+      if (more) stage_query(next, ~sequence & 1);
       const int steps = steps_of(p_, split_, pair.length, kStreamWarps * Shape::kStepTokens);
       float* scores = scores_ + static_cast<std::size_t>(buffer) * p_.steps * Shape::kStepScores *
                                     kStreamThreads;
@@ -108,30 +121,54 @@ class KeyStream {
     }
   }
 
-  // Column c of the products is head c, of four heads c mod 4; heads beyond the group have no query.
-  __device__ void query_pairs(int chunk, int column_tile, std::uint32_t (&pairs)[2 * Shape::kProducts]) const {
+  // Asks for the queries of a pair, ahead of their use.
+  __device__ void stage_query(const PairCursor& pair, int half) {
+    const char* query = static_cast<const char*>(p_.arguments.queries) +
+                        2 * (pair.request * p_.arguments.query_request_stride +
+                             static_cast<std::int64_t>(pair.kv_head) * p_.group *
+                                 p_.arguments.query_head_stride);
+#pragma unroll 1
+    for (int i = thread_; i < p_.group * (kDimension / 8); i += kStreamThreads) {
+      const int head = i / (kDimension / 8), piece = i % (kDimension / 8);
+      const unsigned to =
+          static_cast<unsigned>(__cvta_generic_to_shared(&shared_.queries[half][head][piece]));
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+                   "l"(query + 2 * head * p_.arguments.query_head_stride + 16 * piece)
+                   : "memory");
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+
+  __device__ void take_query(const PairCursor& pair, int half) {
+    query_half_ = half;
+    score_factor_ = p_.arguments.score_scale * 1.44269504088896341F *
+                    (p_.arguments.keys.head_scales != nullptr
+                         ? __ldg(p_.arguments.keys.head_scales + pair.kv_head)
+                         : 1.0F);
+    if constexpr (element_bytes(kType) == 1) {
+      if (p_.arguments.query_type == ElementType::kBf16) bring_into_range();
+    }
+  }
+
+  // Column c of the products is head c, of four heads c mod 4.
+  __device__ void query_pairs(int chunk, int column_tile,
+                              std::uint32_t (&pairs)[2 * Shape::kProducts]) const {
     const int column = lane_ / 4;
     const int head = kSlots == 4 ? column & 3 : column + 8 * column_tile;
-    constexpr int kWords = Shape::kElements / 2;
-    if (head >= p_.group) {
-      for (int w = 0; w < kWords; ++w) pairs[w] = 0;
-      return;
-    }
-    const std::uint32_t* words = reinterpret_cast<const std::uint32_t*>(
-        static_cast<const char*>(query_) +
-        2 * (head * p_.arguments.query_head_stride + chunk * 4 * Shape::kElements +
-             (lane_ & 3) * Shape::kElements));
+    const uint4* pieces = &shared_.queries[query_half_][head][(4 * chunk + (lane_ & 3)) *
+                                                              Shape::kQueryPieces];
 #pragma unroll
-    for (int w = 0; w < kWords; w += 4) {
-      const uint4 four = __ldg(reinterpret_cast<const uint4*>(words + w));
-      pairs[w] = four.x;
-      pairs[w + 1] = four.y;
-      pairs[w + 2] = four.z;
-      pairs[w + 3] = four.w;
+    for (int p = 0; p < Shape::kQueryPieces; ++p) {
+      const uint4 four = pieces[p];
+      pairs[4 * p] = four.x;
+      pairs[4 * p + 1] = four.y;
+      pairs[4 * p + 2] = four.z;
+      pairs[4 * p + 3] = four.w;
     }
     if constexpr (element_bytes(kType) == 1) {
       if (p_.arguments.query_type == ElementType::kBf16) {
-        for (int w = 0; w < kWords; ++w) pairs[w] = scaled_halves(pairs[w]);
+#pragma unroll
+        for (std::uint32_t& pair : pairs) pair = scaled_halves(pair);
       }
     }
   }
@@ -143,87 +180,14 @@ class KeyStream {
     return *reinterpret_cast<const std::uint32_t*>(&halves);
   }
 
-  // Brings what this lane needs of a query closer: the products of the next pair shall not wait for it.
-  __device__ void stage_query(const PairCursor& pair) {
-    const char* query = query_of(pair);
-    if constexpr (Shape::kStageQuery) {
-      if (query_head() < p_.group) {
-#pragma unroll
-        for (int chunk = 0; chunk < Shape::kPieces * Shape::kChunks; ++chunk) {
-          const unsigned to = static_cast<unsigned>(
-              __cvta_generic_to_shared(&shared_.queries[chunk][thread_]));
-          asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-                       "l"(query + 2 * (query_head() * p_.arguments.query_head_stride +
-                                        chunk * 4 * Shape::kElements +
-                                        (lane_ & 3) * Shape::kElements))
-                       : "memory");
-        }
-      }
-      asm volatile("cp.async.commit_group;" ::: "memory");
-    } else {
-      query += 2 * (lane_ % p_.group) * p_.arguments.query_head_stride;
-      for (int line = lane_ / p_.group; line * 128 < 2 * kDimension; line += 32 / p_.group) {
-        asm volatile("prefetch.global.L1 [%0];" ::"l"(query + 128 * line));
-      }
-    }
-  }
-
-  // The head of this lane's column of the products; of four heads c mod 4.
-  __device__ int query_head() const { return kSlots == 4 ? lane_ / 4 & 3 : lane_ / 4; }
-
-  __device__ const char* query_of(const PairCursor& pair) const {
-    return static_cast<const char*>(p_.arguments.queries) +
-           2 * (pair.request * p_.arguments.query_request_stride +
-                static_cast<std::int64_t>(pair.kv_head) * p_.group *
-                    p_.arguments.query_head_stride);
-  }
-
-  __device__ void read_query(const PairCursor& pair) {
-    query_ = query_of(pair);
-    score_factor_ = p_.arguments.score_scale * 1.44269504088896341F *
-                    (p_.arguments.keys.head_scales != nullptr
-                         ? __ldg(p_.arguments.keys.head_scales + pair.kv_head)
-                         : 1.0F);
-    if constexpr (element_bytes(kType) == 1) {
-      if (p_.arguments.query_type == ElementType::kBf16) bring_into_range();
-    }
-    if constexpr (Shape::kStageQuery) {
-      asm volatile("cp.async.wait_group 0;" ::: "memory");
-#pragma unroll
-      for (int chunk = 0; chunk < Shape::kPieces * Shape::kChunks; ++chunk) {
-        const uint4 four = query_head() < p_.group ? shared_.queries[chunk][thread_]
-                                                   : make_uint4(0, 0, 0, 0);
-        query_pairs_[chunk][0][0] = four.x;
-        query_pairs_[chunk][0][1] = four.y;
-        query_pairs_[chunk][0][2] = four.z;
-        query_pairs_[chunk][0][3] = four.w;
-      }
-    } else if constexpr (Shape::kQueryInRegisters) {
-#pragma unroll
-      for (int piece = 0; piece < Shape::kPieces; ++piece) {
-#pragma unroll
-        for (int chunk = 0; chunk < Shape::kChunks; ++chunk) {
-#pragma unroll
-          for (int n = 0; n < Shape::kColumnTiles; ++n) {
-            query_pairs(piece * Shape::kChunks + chunk, n,
-                        query_pairs_[piece * Shape::kChunks + chunk][n]);
-          }
-        }
-      }
-    }
-  }
-
   // A bf16 query may exceed a half: it is scaled by a power of two, and its scores back.
   __device__ void bring_into_range() {
     float largest = 0;
-    for (int head = lane_ / 4; head < p_.group; head += 8) {
-      for (int f = lane_ & 3; f < kDimension / 8; f += 4) {
-        const uint4 eight = __ldg(reinterpret_cast<const uint4*>(
-            query_ + 2 * (head * p_.arguments.query_head_stride + 8 * f)));
-        for (const std::uint32_t word : {eight.x, eight.y, eight.z, eight.w}) {
-          largest = fmaxf(largest, fmaxf(fabsf(__uint_as_float(word << 16)),
-                                         fabsf(__uint_as_float(word & 0xffff0000U))));
-        }
+    for (int i = lane_; i < kSlots * (kDimension / 8); i += 32) {
+      const uint4 eight = shared_.queries[query_half_][i / (kDimension / 8)][i % (kDimension / 8)];
+      for (const std::uint32_t word : {eight.x, eight.y, eight.z, eight.w}) {
+        largest = fmaxf(largest, fmaxf(fabsf(__uint_as_float(word << 16)),
+                                       fabsf(__uint_as_float(word & 0xffff0000U))));
       }
     }
     for (int offset = 1; offset < 32; offset *= 2) {
@@ -243,17 +207,11 @@ class KeyStream {
     float sums[kTilesPerBuffer][Shape::kColumnTiles][4];
 #pragma unroll
     for (int b = 0; b < 2; ++b) {
+      if (Shape::kPieces == 1 || b == 0) {
 #pragma unroll
-      for (int tile = 0; tile < kTilesPerBuffer; ++tile) {
-        if (Shape::kPieces == 1 || b == 0) {
-#pragma unroll
-          for (int n = 0; n < Shape::kColumnTiles; ++n) {
-#pragma unroll
-            for (int r = 0; r < 4; ++r) sums[tile][n][r] = 0;
-          }
-        }
-        multiply(b, tile, sums[tile]);
+        for (int i = 0; i < kTilesPerBuffer * Shape::kColumnTiles * 4; ++i) (&sums[0][0][0])[i] = 0;
       }
+      multiply(b, sums);
       if (more) load(b, next.length, next_step);
       if (Shape::kPieces == 1 || b == 1) {
 #pragma unroll
@@ -265,27 +223,23 @@ class KeyStream {
     }
   }
 
-  __device__ void multiply(int b, int tile, float (&sums)[Shape::kColumnTiles][4]) {
+  __device__ void multiply(int b, float (&sums)[kTilesPerBuffer][Shape::kColumnTiles][4]) {
     const int piece = Shape::kPieces == 2 ? b : 0;
 #pragma unroll
     for (int chunk = 0; chunk < Shape::kChunks; ++chunk) {
 #pragma unroll
       for (int n = 0; n < Shape::kColumnTiles; ++n) {
         std::uint32_t pairs[2 * Shape::kProducts];
-        if constexpr (!Shape::kQueryInRegisters) query_pairs(piece * Shape::kChunks + chunk, n, pairs);
+        query_pairs(piece * Shape::kChunks + chunk, n, pairs);
 #pragma unroll
-        for (int j = 0; j < Shape::kProducts; ++j) {
-          std::uint32_t a0, a1, a2, a3, b0, b1;
-          pairs_of<kType>(keys_[b][tile][0][chunk], j, a0, a2);
-          pairs_of<kType>(keys_[b][tile][1][chunk], j, a1, a3);
-          if constexpr (Shape::kQueryInRegisters) {
-            b0 = query_pairs_[piece * Shape::kChunks + chunk][n][2 * j];
-            b1 = query_pairs_[piece * Shape::kChunks + chunk][n][2 * j + 1];
-          } else {
-            b0 = pairs[2 * j];
-            b1 = pairs[2 * j + 1];
+        for (int tile = 0; tile < kTilesPerBuffer; ++tile) {
+#pragma unroll
+          for (int j = 0; j < Shape::kProducts; ++j) {
+            std::uint32_t a0, a1, a2, a3;
+            pairs_of<kType>(keys_[b][tile][0][chunk], j, a0, a2);
+            pairs_of<kType>(keys_[b][tile][1][chunk], j, a1, a3);
+            multiply_add<kType>(sums[tile][n], a0, a1, a2, a3, pairs[2 * j], pairs[2 * j + 1]);
           }
-          multiply_add<kType>(sums[n], a0, a1, a2, a3, b0, b1);
         }
       }
     }
@@ -330,15 +284,13 @@ class KeyStream {
   Shared& shared_;
   float* scores_;
   int team_, split_, thread_, warp_, lane_;
-  const char* query_ = nullptr;
+  int query_half_ = 0;
   float query_down_ = 1;
   float score_factor_ = 1;  // to powers of two
   Run runs_[Shape::kRuns];
   const char* rows_[Shape::kTiles];
   std::uint32_t token_bytes_ = 0;
   std::uint32_t keys_[2][kTilesPerBuffer][2][Shape::kChunks][Shape::kLoadWords];
-  std::uint32_t query_pairs_[Shape::kQueryInRegisters ? Shape::kPieces * Shape::kChunks : 1]
-                            [Shape::kColumnTiles][2 * Shape::kProducts];
 };
 
 }  // namespace santa::gpu

@@ -9,7 +9,7 @@
 namespace santa::gpu {
 
 constexpr int kStreamWarps = 8;   // read keys, compute scores
-constexpr int kSampleWarps = 4;   // draw, gather values, exchange
+constexpr int kSampleWarps = 8;   // draw, gather values, exchange
 constexpr int kStreamThreads = 32 * kStreamWarps;
 constexpr int kSampleThreads = 32 * kSampleWarps;
 constexpr int kBlockThreads = kStreamThreads + kSampleThreads;

@@ -1,7 +1,7 @@
 // The sampling warps: cumulative weight of the whole context from the blocks' masses, the draws of
 // this block's keys, their value rows, and the sums over the blocks of the team.
 //
-// A warp does all of this for one head after the other, without waiting for the other warps. The order in
+// One or two warps do all of this for one head, without waiting for those of other heads. The order in
 // which keys lie on the line of cumulative weight (block, run, step) is fixed; every scheme is unbiased
 // for any.
 //
@@ -31,11 +31,11 @@ template <ElementType kType, int kDimension, int kSlots>
 class ValueSample {
   using Shape = BlockShape<kType, kDimension, kSlots>;
   using Shared = typename Shape::Shared;
+  static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
   static constexpr int kWarpHeads = Shape::kWarpHeads;
   static constexpr int kListDraws = Shape::kListDraws;
   static constexpr int kDrawsByPosition = 128;  // found one by one; more of them run by run
   static constexpr int kWarpGroups = 32 / Shape::kRowGroup;  // of lanes, a row each
-  static constexpr int kRehearsal = kMaximumBuffers;         // the buffer of made-up runs
 
  public:
   __device__ ValueSample(const Parameters& p, Shared& shared, const float* scores)
@@ -68,16 +68,17 @@ class ValueSample {
           if (acts(1)) collect_masses(pair, head, parity, epoch);
           float sums[Shape::kRowElements] = {};
           for (int window = 0; window < own_draws_; window += kListDraws) {
-            if (acts(2)) listed_ = find_draws(pair, k, window);
+            if (acts(2)) find_draws(pair, k, window);
+            sync_head(head);
             if (acts(3)) gather(pair, sums);
-            __syncwarp();
+            sync_head(head);
           }
-          if (acts(3)) send(head, sums, parity, epoch);
+          if (acts(4)) send(head, sums, parity, epoch);
         }
         if (!rehearsing_) barrier_arrive(kEmptyBarrier + buffer_, kBlockThreads);
       }
       // One pair late, so that the other blocks' sums are there.
-      if (sequence > 0 || (rehearsing_ && more && acts(0))) {
+      if (sequence > 0 || (rehearsing_ && more && acts(5))) {
         finish(rehearsing_ ? pair : previous, parity ^ (rehearsing_ ? 0 : 1),
                epoch - (rehearsing_ ? 0 : 1));
       }
@@ -94,10 +95,19 @@ class ValueSample {
   // In the rehearsal a warp runs one phase only, without waiting for another.
   __device__ bool acts(int phase) const { return !rehearsing_ || warp_ == phase; }
 
-  // A team of this block alone, with equal weights and two draws.
+  // Waits for the other warp of a head.
+  __device__ void sync_head(int head) const {
+    if (kHeadWarps == 1) {
+      __syncwarp();
+    } else if (!rehearsing_) {
+      barrier_sync(kHeadBarrier + head, 32 * kHeadWarps);
+    }
+  }
+
+  // A team of this block alone, with equal weights and two draws; runs and scores are whatever is there.
   __device__ void rehearse() {
     rehearsing_ = hidden(1) != 0;
-    buffer_ = kRehearsal;
+    buffer_ = 0;
     splits_ = 1;
     split_ = 0;
     samples_ = 2;
@@ -111,14 +121,13 @@ class ValueSample {
     inverse_stride_ = 1.0 / 64;
     own_draws_ = 2;
     own_units_ = 1 << 7;
-    for (int i = thread_; i < Shape::kRuns * kStreamThreads; i += kSampleThreads) {
-      shared_.runs[kRehearsal][i / kStreamThreads][i % kStreamThreads] = {0, 1};
+    for (int i = thread_; i < kSlots * kRunsOfHead; i += kSampleThreads) {
+      shared_.ends[i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
     }
-    for (int i = lane_; i < kRunsOfHead * kWarpHeads; i += 32) {
-      shared_.ends[warp_][i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
+    if (lane_ == 0) {
+      shared_.draws[warp_][0] = 1;
+      shared_.draw_counts[warp_] = 1;
     }
-    if (lane_ == 0) shared_.draws[warp_][0] = 1;
-    listed_ = 1;
     if (lane_ < kWarpHeads) shared_.masses[warp_][lane_] = {1 << 7, 0};
     barrier_sync(kSampleBarrier, kSampleThreads);
   }
@@ -134,7 +143,8 @@ class ValueSample {
     partials_ = p_.partials + static_cast<std::size_t>(team_) * 2 * splits_ * splits_ * per_block_;
   }
 
-  __device__ int warp_head(int k) const { return warp_ * kWarpHeads + k; }
+  __device__ int warp_head(int k) const { return warp_ / kHeadWarps * kWarpHeads + k; }
+  __device__ int warp_part() const { return warp_ % kHeadWarps; }
 
   // Place of the first of a pair's heads in arrays [request][query head].
   __device__ std::int64_t first_head(const PairCursor& pair) const {
@@ -175,7 +185,7 @@ class ValueSample {
     if (rehearsing_) return;
     if (p_.arguments.scheme == ValueScheme::kIndependent) {
       for (int head = 0; head < p_.group; ++head) {
-        sort_draws(samples_, stream_of(pair, head), shared_.scan, sorted_of(head));
+        sort_draws(samples_, stream_of(pair, head), shared_.finished, sorted_of(head));
       }
     }
     buffer_ = sequence % p_.buffers;
@@ -226,13 +236,13 @@ class ValueSample {
     const std::uint64_t before = sum_through(sum) - sum;
 #pragma unroll
     for (int r = 0; r < kEach; ++r) {
-      shared_.ends[warp_][k][lane_ * kEach + r] = before + ends[r];
+      shared_.ends[head][lane_ * kEach + r] = before + ends[r];
     }
     number = __all_sync(0xffffffffU, static_cast<int>(number)) != 0;
     if (lane_ == 31) {
       const Mass own{number ? before + sum : kNotANumber,
                      exponent > -(1 << 29) ? exponent : kNoExponent};
-      publish(masses_ + (parity * kSlots + head) * splits_ + split_, own, epoch);
+      if (warp_part() == 0) publish(masses_ + (parity * kSlots + head) * splits_ + split_, own, epoch);
       shared_.masses[warp_][k] = own;
     }
     __syncwarp();
@@ -299,7 +309,7 @@ class ValueSample {
       first_draw_ = __shfl_sync(0xffffffffU, below, 0);
       own_draws_ = __shfl_sync(0xffffffffU, below, 1) - first_draw_;
     }
-    if (split_ == 0 && lane_ == 0 && !rehearsing_) {
+    if (split_ == 0 && lane_ == 0 && warp_part() == 0 && !rehearsing_) {
       note_log_sum_exp(pair, head, number);
     }
   }
@@ -323,114 +333,85 @@ class ValueSample {
             stream_of(pair, head)};
   }
 
-  // Lists the tokens on which the draws of this window fall, and how many on each.
-  __device__ int find_draws(const PairCursor& pair, int k, int window) {
+  // Lists the tokens on which the draws of this window fall, and how many on each; each warp of a head
+  // a part of them.
+  __device__ void find_draws(const PairCursor& pair, int k, int window) {
     const int draws = min(kListDraws, own_draws_ - window);
     const int listed = draws <= kDrawsByPosition ? find_by_position(pair, k, window, draws)
                                                  : find_by_run(pair, k, window, draws);
+    if (lane_ == 0) shared_.draw_counts[warp_] = listed;
     __syncwarp();
-    return listed;
   }
 
-  // A lane a draw, two at once. Equal tokens of adjacent draws become one entry.
+  // A lane a draw. Equal tokens of adjacent draws become one entry.
   __device__ int find_by_position(const PairCursor& pair, int k, int window, int draws) {
     const Draws all = draws_of(pair, warp_head(k));
     int listed = 0;
 #pragma unroll 1
-    for (int slot = 0; slot < draws; slot += 64) {
-      std::uint64_t positions[2];
-#pragma unroll
-      for (int d = 0; d < 2; ++d) {
-        positions[d] =
-            all.position(first_draw_ + window + min(slot + 32 * d + lane_, draws - 1));
+    for (int slot = 32 * warp_part(); slot < draws; slot += 32 * kHeadWarps) {
+      const std::uint32_t token =
+          token_at(pair, k, all.position(first_draw_ + window + min(slot + lane_, draws - 1)));
+      const int here = min(32, draws - slot);
+      const std::uint32_t last = __shfl_up_sync(0xffffffffU, token, 1);
+      const bool first = lane_ < here && (lane_ == 0 || token != last);
+      const unsigned firsts = __ballot_sync(0xffffffffU, first);
+      const unsigned later = lane_ < 31 ? firsts >> (lane_ + 1) : 0;
+      if (first) {
+        shared_.draws[warp_][listed + __popc(firsts & ((1U << lane_) - 1))] =
+            token << kCountBits |
+            static_cast<std::uint32_t>(later != 0 ? __ffs(static_cast<int>(later)) : here - lane_);
       }
-      std::uint32_t tokens[2];
-      tokens_at(pair, k, positions, tokens);
-#pragma unroll
-      for (int d = 0; d < 2; ++d) {
-        const int here = min(32, draws - slot - 32 * d);
-        const std::uint32_t last = __shfl_up_sync(0xffffffffU, tokens[d], 1);
-        const bool first = lane_ < here && (lane_ == 0 || tokens[d] != last);
-        const unsigned firsts = __ballot_sync(0xffffffffU, first);
-        const unsigned later = lane_ < 31 ? firsts >> (lane_ + 1) : 0;
-        if (first) {
-          shared_.draws[warp_][listed + __popc(firsts & ((1U << lane_) - 1))] =
-              tokens[d] << kCountBits |
-              static_cast<std::uint32_t>(later != 0 ? __ffs(static_cast<int>(later)) : here - lane_);
-        }
-        listed += __popc(firsts);
-      }
+      listed += __popc(firsts);
     }
     return listed;
   }
 
-  // The first tokens of this block through which the weight exceeds positions of the whole line. Sums are
+  // The first token of this block through which the weight exceeds a position of the whole line. Sums are
   // compared at the exponent at which they were made: x >> shift > y is x >= (y + 1) << shift.
-  __device__ void tokens_at(const PairCursor& pair, int k, const std::uint64_t (&positions)[2],
-                            std::uint32_t (&tokens)[2]) const {
+  __device__ std::uint32_t token_at(const PairCursor& pair, int k, std::uint64_t position) const {
     constexpr int kAhead = 8;
-    const std::uint64_t* ends = shared_.ends[warp_][k];
-    std::uint64_t targets[2];
-    int runs[2] = {0, 0};
-#pragma unroll
-    for (int d = 0; d < 2; ++d) {
-      // Rounding may put a draw just outside of the block to which its number belongs.
-      const std::uint64_t inside =
-          positions[d] <= before_ ? 0 : min(positions[d] - before_, own_units_ - 1);
-      targets[d] = (inside + 1) << own_shift_;
-    }
+    const std::uint64_t* ends = shared_.ends[warp_head(k)];
+    // Rounding may put a draw just outside of the block to which its number belongs.
+    const std::uint64_t inside = position <= before_ ? 0 : min(position - before_, own_units_ - 1);
+    const std::uint64_t target = (inside + 1) << own_shift_;
+    int run = 0;
 #pragma unroll 1
     for (int half = kRunsOfHead / 2; half > 0; half /= 2) {
-#pragma unroll
-      for (int d = 0; d < 2; ++d) runs[d] += ends[runs[d] + half - 1] < targets[d] ? half : 0;
+      run += ends[run + half - 1] < target ? half : 0;
     }
-    const float* scores[2];
-    float left[2], running[2] = {0, 0};
-    int first_tokens[2], below[2] = {0, 0};
+    const std::uint64_t before_run = run > 0 ? ends[run - 1] : 0;
+    const float left = static_cast<float>(target - before_run) * 0x1p-40F;
     const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
-#pragma unroll
-    for (int d = 0; d < 2; ++d) {
-      const std::uint64_t before_run = runs[d] > 0 ? ends[runs[d] - 1] : 0;
-      left[d] = static_cast<float>(targets[d] - before_run) * 0x1p-40F;
-      int thread, kept;
-      place_of_run(warp_head(k), runs[d], &thread, &kept);
-      scores[d] = scores_of(thread, kept);
-      first_tokens[d] = thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
-    }
+    int thread, kept;
+    place_of_run(warp_head(k), run, &thread, &kept);
+    const float* scores = scores_of(thread, kept);
+    float running = 0;
+    int place = 0;
 #pragma unroll 1
-    for (int i = 0; i < run_scores_ && (below[0] == i || below[1] == i); i += kAhead) {
-      float weights[2][kAhead];
+    for (int i = 0; i < run_scores_ && place == i; i += kAhead) {
+      float weights[kAhead];
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-#pragma unroll
-        for (int d = 0; d < 2; ++d) {
-          weights[d][a] = -__int_as_float(0x7f800000);
-          if (i + a < run_scores_) weights[d][a] = scores[d][(i + a) * Shape::kRuns * kStreamThreads];
-        }
+        weights[a] = -__int_as_float(0x7f800000);
+        if (i + a < run_scores_) weights[a] = scores[(i + a) * Shape::kRuns * kStreamThreads];
       }
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-#pragma unroll
-        for (int d = 0; d < 2; ++d) {
-          running[d] += power_of_two(weights[d][a] - exponent);
-          below[d] += running[d] < left[d] ? 1 : 0;
-        }
+        running += power_of_two(weights[a] - exponent);
+        place += running < left ? 1 : 0;
       }
     }
-#pragma unroll
-    for (int d = 0; d < 2; ++d) {
-      int place = below[d];
-      if (place >= run_scores_) {
-        // Rounding leaves the sum short: the last token that has a weight.
-        place = run_scores_ - 1;
-        while (place > 0 &&
-               !(power_of_two(scores[d][place * Shape::kRuns * kStreamThreads] - exponent) > 0)) {
-          --place;
-        }
+    if (place >= run_scores_) {
+      // Rounding leaves the sum short: the last token that has a weight.
+      place = run_scores_ - 1;
+      while (place > 0 &&
+             !(power_of_two(scores[place * Shape::kRuns * kStreamThreads] - exponent) > 0)) {
+        --place;
       }
-      tokens[d] = static_cast<std::uint32_t>(
-          min(token_of(place) + first_tokens[d], pair.length - 1));
     }
+    const int token = token_of(place) + thread / 32 * Shape::kStepTokens +
+                      run_token<kSlots>(thread % 32, kept);
+    return static_cast<std::uint32_t>(min(token, pair.length - 1));
   }
 
   // Scores of a run, one every kRuns * kStreamThreads.
@@ -455,13 +436,13 @@ class ValueSample {
     const int high = low + draws;
     int listed = 0;
 #pragma unroll 1
-    for (int run = lane_; run < kRunsOfHead; run += 32) {
-      const std::uint64_t begin = run > 0 ? shared_.ends[warp_][k][run - 1] : 0;
-      const std::uint64_t end = shared_.ends[warp_][k][run];
+    for (int run = warp_part() * 32 + lane_; run < kRunsOfHead; run += 32 * kHeadWarps) {
+      const std::uint64_t begin = run > 0 ? shared_.ends[warp_head(k)][run - 1] : 0;
+      const std::uint64_t end = shared_.ends[warp_head(k)][run];
       const int from = max(low, below_inside(all, begin));
       const int to = min(high, below_inside(all, end));
       int entries = 0;
-      std::uint32_t* found = shared_.found[warp_] + (from - low);
+      std::uint32_t* found = shared_.found[warp_head(k)] + (from - low);
       if (to > from) entries = walk(pair, all, k, run, begin, from, to, found);
       // Entries of all lanes without gaps.
       int through = entries;
@@ -540,21 +521,28 @@ class ValueSample {
 
   // A group of lanes reads a row; several rows of each are on their way at once.
   __device__ void gather(const PairCursor& pair, float (&sums)[Shape::kRowElements]) {
-    constexpr int kRows = 16;
-    const int group = lane_ / Shape::kRowGroup;
+    constexpr int kRows = 8;
+    constexpr int kGroups = kWarpGroups * kHeadWarps;
+    const int group = warp_part() * kWarpGroups + lane_ / Shape::kRowGroup;
     const int part = lane_ % Shape::kRowGroup;
     const PairRows rows = rows_of(p_, p_.arguments.values, element_bytes(kType), pair);
+    // The lists of both warps one after the other.
+    const int first_warp = warp_ - warp_part(), last_warp = first_warp + kHeadWarps - 1;
+    const int first_listed = shared_.draw_counts[first_warp];
+    const int listed = first_listed + (kHeadWarps > 1 ? shared_.draw_counts[last_warp] : 0);
 #pragma unroll 1
-    for (int slot = group; slot < listed_; slot += kRows * kWarpGroups) {
+    for (int slot = group; slot < listed; slot += kRows * kGroups) {
       uint4 words[kRows];
       float counts[kRows];
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
-        const int index = slot + r * kWarpGroups;
+        const int index = slot + r * kGroups;
         counts[r] = 0;
         words[r] = make_uint4(0, 0, 0, 0);
-        if (index < listed_ && part < Shape::kRowLanes) {
-          const std::uint32_t drawn = shared_.draws[warp_][index];
+        if (index < listed && part < Shape::kRowLanes) {
+          const std::uint32_t drawn = index < first_listed
+                                          ? shared_.draws[first_warp][index]
+                                          : shared_.draws[last_warp][index - first_listed];
           counts[r] = static_cast<float>(drawn & ((1U << kCountBits) - 1));
           words[r] = __ldg(reinterpret_cast<const uint4*>(
               rows.row(static_cast<int>(drawn >> kCountBits)) + 16 * part));
@@ -581,19 +569,21 @@ class ValueSample {
             make_float4(sums[e], sums[e + 1], sums[e + 2], sums[e + 3]);
       }
     }
-    __syncwarp();
+    sync_head(head);
     std::uint64_t* words =
         partials_ + static_cast<std::size_t>(parity) * splits_ * splits_ * per_block_;
     const float inverse = __fdividef(1.0F, static_cast<float>(per_block_));
 #pragma unroll 1
-    for (int f = lane_; f < kDimension; f += 32) {
-      float sum = place[f];
+    for (int f = warp_part() * 32 + lane_; f < kDimension; f += 32 * kHeadWarps) {
+      float sum = 0;
+#pragma unroll
+      for (int part = 0; part < kHeadWarps; ++part) sum += shared_.sums[warp_ - warp_part() + part][f];
       if (total_ == kNotANumber) sum = __int_as_float(0x7fc00000);
       const int o = head * kDimension + f;
       const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
       publish(words + (owner * splits_ + split_) * per_block_ + (o - owner * per_block_), sum, epoch);
     }
-    __syncwarp();
+    sync_head(head);
   }
 
   // Adds up the sums of all blocks for this block's part of the output.
@@ -667,7 +657,7 @@ class ValueSample {
   std::uint64_t before_ = 0, own_units_ = 0, total_ = 0;
   int exponent_ = 0, own_shift_ = 0;
   double offset_of_head_ = 0, stride_ = 0, inverse_stride_ = 0;
-  int first_draw_ = 0, own_draws_ = 0, listed_ = 0;
+  int first_draw_ = 0, own_draws_ = 0;
 };
 
 }  // namespace santa::gpu

@@ -171,13 +171,13 @@ Plan plan_of(const DecodeArguments& a) {
 
   const int blocks = p.splits * p.teams;
   const std::size_t request_scores = p.steps * plan.kernel.step_scores;
-  const std::size_t room = shared_limit - plan.kernel.shared_bytes;
-  const std::size_t fit = room / (request_scores * sizeof(float));
-  p.buffers = static_cast<int>(std::clamp<std::size_t>(fit, 1, 4));
-  const bool in_shared = fit >= 1;
-  if (!in_shared) p.buffers = 2;
-  plan.shared_bytes =
-      plan.kernel.shared_bytes + (in_shared ? p.buffers * request_scores * sizeof(float) : 0);
+  // See BlockShape: two requests' scores only where most of the memory is left.
+  constexpr std::size_t kRoomy = 163 * 1024;
+  const std::size_t score_bytes = request_scores * sizeof(float);
+  const std::size_t most = std::min<std::size_t>(shared_limit, kRoomy);
+  const bool in_shared = plan.kernel.shared_bytes + score_bytes <= static_cast<std::size_t>(shared_limit);
+  p.buffers = !in_shared || plan.kernel.shared_bytes + 2 * score_bytes <= most ? 2 : 1;
+  plan.shared_bytes = plan.kernel.shared_bytes + (in_shared ? p.buffers * score_bytes : 0);
 
   Layout layout;
   auto* base = static_cast<char*>(a.workspace);
