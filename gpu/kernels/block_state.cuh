@@ -9,10 +9,11 @@
 
 namespace santa::gpu {
 
-constexpr int kMaximumBuffers = 2;
-// Barriers of hardware; the second and third are one a buffer, the last one a head.
+// Barriers of hardware: one a turn, a handover, a handover, one, one a head. Handovers are numbered by
+// pairs, not by buffers: two turns may wait for the same buffer.
+constexpr int kHandovers = 4;
 enum BarrierId : int {
-  kSampleBarrier = 1, kFullBarrier = 2, kEmptyBarrier = 4, kStreamBarrier = 6, kHeadBarrier = 8
+  kSampleBarrier = 1, kFullBarrier = 3, kEmptyBarrier = 7, kStreamBarrier = 11, kHeadBarrier = 12
 };
 
 // Lanes of streaming warps keep one head of every 16 tokens in 128 runs, whatever the group.
@@ -54,6 +55,8 @@ struct BlockShape : TileShape<kType, kDimension> {
   // one of its two tokens.
   static constexpr int kRuns = kSlots / 2;
   static constexpr int kStepScores = kRuns * Tile::kTiles;  // of a lane
+  // What streaming warps hand over of a pair: Run [kRuns][kStreamThreads], then the scores.
+  static constexpr int kRunFloats = kRuns * kStreamThreads * static_cast<int>(sizeof(Run) / sizeof(float));
   static constexpr int kQueryPieces = kElements / 8;  // 16 bytes of the query that a load of keys meets
 
   static constexpr int kRowLanes = Tile::kRowBytes / 16;  // that read a value row
@@ -69,14 +72,14 @@ struct BlockShape : TileShape<kType, kDimension> {
 
   struct Shared {
     uint4 queries[2][kSlots][kDimension / 8];  // of this pair and the next; 0 beyond the group
-    Run runs[kMaximumBuffers][kRuns][kStreamThreads];
     std::uint64_t ends[kSlots][kRunsOfHead];                    // units through each run
     Mass masses[kSampleWarps][kWarpHeads];                      // of this block
     std::uint32_t found[kSlots][kListDraws];        // from the slot of a run's first draw on
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
     int draw_counts[kSampleWarps];
     float sums[kSampleWarps][kDimension];
-    float finished[kSlots * kDimension + kMaximumSplits];  // [block][output of this block]
+    // [block][output of this block], for each turn.
+    float finished[kHeadWarps][kSlots * kDimension + kMaximumSplits];
   };
 };
 

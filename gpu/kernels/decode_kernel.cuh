@@ -7,18 +7,18 @@
 
 namespace santa::gpu {
 
-template <ElementType kType, int kDimension, int kSlots>
+template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 __global__ void __launch_bounds__(kBlockThreads, 1) decode_kernel(const __grid_constant__ Parameters p) {
   using Shared = typename BlockShape<kType, kDimension, kSlots>::Shared;
   extern __shared__ __align__(16) char storage[];
   Shared& shared = *reinterpret_cast<Shared*>(storage);
   float* scores = p.scores != nullptr
-                      ? p.scores + static_cast<std::size_t>(blockIdx.x) * p.scores_per_block
+                      ? p.scores + static_cast<std::size_t>(blockIdx.x) * p.buffers * p.handover_floats
                       : reinterpret_cast<float*>(storage + sizeof(Shared));
   if (threadIdx.x < kStreamThreads) {
-    KeyStream<kType, kDimension, kSlots>(p, shared, scores).run();
+    KeyStream<kType, kDimension, kSlots, kInTurns>(p, shared, scores).run();
   } else {
-    ValueSample<kType, kDimension, kSlots>(p, shared, scores).run();
+    ValueSample<kType, kDimension, kSlots, kInTurns>(p, shared, scores).run();
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace santa::gpu {
 
-template <ElementType kType, int kDimension, int kSlots>
+template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 class KeyStream {
   using Shape = BlockShape<kType, kDimension, kSlots>;
   using Shared = typename Shape::Shared;
@@ -60,15 +60,17 @@ class KeyStream {
     for (int sequence = 0;; ++sequence) {
       const PairCursor pair = next;
       buffer = buffer + 1 < p_.buffers ? buffer + 1 : 0;
-      if (sequence >= p_.buffers) barrier_sync(kEmptyBarrier + buffer, kBlockThreads);
+      if (sequence >= p_.buffers) {
+        barrier_sync(kEmptyBarrier + (sequence - p_.buffers) % kHandovers, kHandoverThreads);
+      }
       asm volatile("cp.async.wait_group 0;" ::: "memory");
       barrier_sync(kStreamBarrier, kStreamThreads);
       take_query(pair, sequence & 1);
       const bool more = next.advance(p_);
       if (more) stage_query(next, ~sequence & 1);
       const int steps = steps_of(p_, split_, pair.length, kStreamWarps * Shape::kStepTokens);
-      float* scores = scores_ + static_cast<std::size_t>(buffer) * p_.steps * Shape::kStepScores *
-                                    kStreamThreads;
+      float* handover = scores_ + buffer * p_.handover_floats;
+      float* scores = handover + Shape::kRunFloats;
       for (int r = 0; r < Shape::kRuns; ++r) runs_[r] = {kNoScore, 0};
       for (int s = 0; s < steps; ++s) {
         const bool last = s + 1 == steps;
@@ -77,13 +79,20 @@ class KeyStream {
                                last ? next.length : pair.length};
         step(pair.length, s, ahead, last ? 0 : s + 1, !last || more, scores);
       }
-      for (int r = 0; r < Shape::kRuns; ++r) shared_.runs[buffer][r][thread_] = runs_[r];
-      barrier_arrive(kFullBarrier + buffer, kBlockThreads);
+#pragma unroll
+      for (int r = 0; r < Shape::kRuns; ++r) {
+        reinterpret_cast<Run*>(handover)[r * kStreamThreads + thread_] = runs_[r];
+      }
+      barrier_arrive(kFullBarrier + sequence % kHandovers, kHandoverThreads);
       if (!more) break;
     }
   }
 
  private:
+  // Streaming threads and the sampling ones that take a pair.
+  static constexpr int kHandoverThreads =
+      kStreamThreads + (kInTurns ? kSampleThreads / 2 : kSampleThreads);
+
   __device__ int first_token(int step) const {
     return ((step * p_.splits + split_) * kStreamWarps + warp_) * Shape::kStepTokens;
   }

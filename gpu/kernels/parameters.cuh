@@ -14,6 +14,12 @@ constexpr int kStreamThreads = 32 * kStreamWarps;
 constexpr int kSampleThreads = 32 * kSampleWarps;
 constexpr int kBlockThreads = kStreamThreads + kSampleThreads;
 constexpr int kMaximumSplits = 128;
+constexpr int kMaximumBuffers = 4;
+
+// Places for what blocks exchange of different pairs: a block overwrites what it wrote four pairs ago,
+// which the others have read when they have answered to what it wrote two pairs ago.
+constexpr int kExchanges = 4;
+
 
 // Blocks of one pair (request, KV head): `splits` of them share its keys and exchange results; a team
 // of blocks takes the pairs team, team + teams, ...
@@ -29,13 +35,13 @@ struct Parameters {
   int outputs_per_block = 0;  // of a pair's group * head_dimension, summed up by one block
 
   std::uint32_t* epochs = nullptr;    // [block], exchanges so far
-  ulonglong2* masses = nullptr;       // [team][2][head slot][split]
-  std::uint64_t* partials = nullptr;  // [team][2][owner][source][outputs_per_block]
+  ulonglong2* masses = nullptr;       // [team][exchange][head slot][split]
+  std::uint64_t* partials = nullptr;  // [team][exchange][owner][source][outputs_per_block]
   char* rehearsals = nullptr;         // [block][rehearsal_bytes], ValueSample's own exchange
   std::size_t rehearsal_bytes = 0;
-  float* sorted = nullptr;            // [block][head slot][sample], of kIndependent
-  float* scores = nullptr;            // [block][...] where shared memory does not hold them
-  std::size_t scores_per_block = 0;   // floats
+  float* sorted = nullptr;            // [block][turn][head slot][sample], of kIndependent
+  float* scores = nullptr;            // [block][buffer][handover_floats] where shared memory does not hold them
+  std::size_t handover_floats = 0;    // of a pair: its runs and scores
 };
 
 }  // namespace santa::gpu

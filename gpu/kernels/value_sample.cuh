@@ -27,15 +27,17 @@ __device__ inline int hidden(int value) {
   return out;
 }
 
-template <ElementType kType, int kDimension, int kSlots>
+template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 class ValueSample {
   using Shape = BlockShape<kType, kDimension, kSlots>;
   using Shared = typename Shape::Shared;
   static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
   static constexpr int kWarpHeads = Shape::kWarpHeads;
-  static constexpr int kListDraws = Shape::kListDraws;
-  static constexpr int kDrawsByPosition = 128;  // found one by one; more of them run by run
   static constexpr int kWarpGroups = 32 / Shape::kRowGroup;  // of lanes, a row each
+  static constexpr int kListDraws = Shape::kListDraws;
+  // Sums of rows of a head, so many that no order of the work changes their rounding.
+  static constexpr int kStreams = kWarpGroups * kHeadWarps;
+  static constexpr int kDrawsByPosition = 128;  // found one by one; more of them run by run
 
  public:
   __device__ ValueSample(const Parameters& p, Shared& shared, const float* scores)
@@ -47,57 +49,79 @@ class ValueSample {
     const std::uint32_t first_epoch = p_.epochs[blockIdx.x] + 1;
     PairCursor pair = before_first_pair(team_, p_);
     bool more = pair.advance(p_);
-    PairCursor previous = pair;
+    int seen = more ? 1 : 0;
+    PairCursor pending = pair;  // whose sums are on their way between the blocks
+    int pending_sequence = -1;
     write_empty_requests();
     rehearse();
     int sequence = hidden(-1);
-    for (;; ++sequence) {
-      const int parity = max(sequence, 0) & 1;
-      const std::uint32_t epoch = first_epoch + max(sequence, 0);
-      if (sequence == 0) perform();
+    for (;;) {
+      if (rehearsing_ && sequence >= 0) perform();
       if (more) {
+        const int place = max(sequence, 0) % kExchanges;
+        const std::uint32_t epoch = first_epoch + max(sequence, 0);
         begin_pair(pair, sequence);
 #pragma unroll 1
         for (int k = 0; k < kWarpHeads; ++k) {
-          if (acts(0)) publish_mass(k, parity, epoch);
+          if (acts(0)) publish_mass(k, place, epoch);
         }
 #pragma unroll 1
         for (int k = 0; k < kWarpHeads; ++k) {
           const int head = warp_head(k);
           if (head >= p_.group) break;
-          if (acts(1)) collect_masses(pair, head, parity, epoch);
-          float sums[Shape::kRowElements] = {};
+          if (acts(1)) collect_masses(pair, head, place, epoch);
+          clear_sums();
           for (int window = 0; window < own_draws_; window += kListDraws) {
             if (acts(2)) find_draws(pair, k, window);
             sync_head(head);
-            if (acts(3)) gather(pair, sums);
+            if (acts(3)) gather(pair);
             sync_head(head);
           }
-          if (acts(4)) send(head, sums, parity, epoch);
+          if (acts(4)) send(head, place, epoch);
         }
-        if (!rehearsing_) barrier_arrive(kEmptyBarrier + buffer_, kBlockThreads);
+        if (!rehearsing_) barrier_arrive(kEmptyBarrier + sequence % kHandovers, kStreamThreads + kTurnThreads);
       }
       // One pair late, so that the other blocks' sums are there.
-      if (sequence > 0 || (rehearsing_ && more && acts(5))) {
-        finish(rehearsing_ ? pair : previous, parity ^ (rehearsing_ ? 0 : 1),
-               epoch - (rehearsing_ ? 0 : 1));
+      const int done = rehearsing_ ? 0 : pending_sequence;
+      if (done >= 0 && (!rehearsing_ || (more && acts(5)))) {
+        finish(rehearsing_ ? pair : pending, done % kExchanges, first_epoch + done);
       }
-      if (sequence >= 0) {
+      if (!rehearsing_) {
         if (!more) break;
-        previous = pair;
+        pending = pair;
+        pending_sequence = sequence;
+      }
+      // Of two turns each takes every other pair.
+      int steps = rehearsing_ ? turn_ : kTurns;
+      sequence += rehearsing_ ? 1 + turn_ : kTurns;
+      for (; steps > 0 && more; --steps) {
         more = pair.advance(p_);
+        seen += more ? 1 : 0;
       }
     }
-    if (thread_ == 0) p_.epochs[blockIdx.x] = first_epoch - 1 + sequence;
+    if (thread_ == 0) p_.epochs[blockIdx.x] = first_epoch - 1 + seen;
   }
 
  private:
   // In the rehearsal a warp runs one phase only, without waiting for another.
   __device__ bool acts(int phase) const { return !rehearsing_ || warp_ == phase; }
 
+  // With several pairs a team, the two warps of a head take turns with pairs instead of sharing one:
+  // each pair takes longer, both together less. Sums are made in the same order either way.
+  static_assert(!kInTurns || kHeadWarps == 2);
+  static constexpr int kTurns = kInTurns ? 2 : 1;
+  static constexpr int kTurnThreads = kSampleThreads / kTurns;
+  __device__ int first_part() const { return kInTurns ? 0 : warp_ % kHeadWarps; }
+  __device__ int last_part() const { return kInTurns ? kHeadWarps - 1 : warp_ % kHeadWarps; }
+
+  // Waits for the warps of this turn.
+  __device__ void sync_turn() const {
+    if (!rehearsing_) barrier_sync(kSampleBarrier + turn_, kTurnThreads);
+  }
+
   // Waits for the other warp of a head.
   __device__ void sync_head(int head) const {
-    if (kHeadWarps == 1) {
+    if (kHeadWarps == 1 || kInTurns) {
       __syncwarp();
     } else if (!rehearsing_) {
       barrier_sync(kHeadBarrier + head, 32 * kHeadWarps);
@@ -124,6 +148,7 @@ class ValueSample {
     for (int i = thread_; i < kSlots * kRunsOfHead; i += kSampleThreads) {
       shared_.ends[i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
     }
+    turn_ = kInTurns ? warp_ % kHeadWarps : 0;
     if (lane_ == 0) {
       shared_.draws[warp_][0] = 1;
       shared_.draw_counts[warp_] = 1;
@@ -139,12 +164,12 @@ class ValueSample {
     samples_ = p_.arguments.samples;
     inverse_samples_ = 1.0 / samples_;
     per_block_ = p_.outputs_per_block;
-    masses_ = p_.masses + static_cast<std::size_t>(team_) * 2 * kSlots * splits_;
-    partials_ = p_.partials + static_cast<std::size_t>(team_) * 2 * splits_ * splits_ * per_block_;
+    masses_ = p_.masses + static_cast<std::size_t>(team_) * kExchanges * kSlots * splits_;
+    partials_ =
+        p_.partials + static_cast<std::size_t>(team_) * kExchanges * splits_ * splits_ * per_block_;
   }
 
   __device__ int warp_head(int k) const { return warp_ / kHeadWarps * kWarpHeads + k; }
-  __device__ int warp_part() const { return warp_ % kHeadWarps; }
 
   // Place of the first of a pair's heads in arrays [request][query head].
   __device__ std::int64_t first_head(const PairCursor& pair) const {
@@ -185,11 +210,11 @@ class ValueSample {
     if (rehearsing_) return;
     if (p_.arguments.scheme == ValueScheme::kIndependent) {
       for (int head = 0; head < p_.group; ++head) {
-        sort_draws(samples_, stream_of(pair, head), shared_.finished, sorted_of(head));
+        sort_draws(stream_of(pair, head), shared_.finished[turn_], sorted_of(head));
       }
     }
     buffer_ = sequence % p_.buffers;
-    barrier_sync(kFullBarrier + buffer_, kBlockThreads);
+    barrier_sync(kFullBarrier + sequence % kHandovers, kStreamThreads + kTurnThreads);
   }
 
   // Run `index` of the line of this block for a head: the streaming thread that kept it, and its number
@@ -206,17 +231,18 @@ class ValueSample {
   }
 
   // Adds up the runs of a head, of which a lane takes four, and publishes the sum.
-  __device__ void publish_mass(int k, int parity, std::uint32_t epoch) {
+  __device__ void publish_mass(int k, int place, std::uint32_t epoch) {
     constexpr int kEach = kRunsOfHead / 32;
     const int head = warp_head(k);
     if (head >= p_.group) return;
+    const Run* handed = reinterpret_cast<const Run*>(scores_ + buffer_ * p_.handover_floats);
     Run runs[kEach];
     float largest = kNoScore;
 #pragma unroll
     for (int r = 0; r < kEach; ++r) {
       int thread, kept;
       place_of_run(head, lane_ * kEach + r, &thread, &kept);
-      runs[r] = shared_.runs[buffer_][kept][thread];
+      runs[r] = handed[kept * kStreamThreads + thread];
       largest = fmaxf(largest, runs[r].exponent);
     }
     // Exponents are integers; what lies beyond 2^29 is told as no number or no weight.
@@ -242,7 +268,7 @@ class ValueSample {
     if (lane_ == 31) {
       const Mass own{number ? before + sum : kNotANumber,
                      exponent > -(1 << 29) ? exponent : kNoExponent};
-      if (warp_part() == 0) publish(masses_ + (parity * kSlots + head) * splits_ + split_, own, epoch);
+      if (first_part() == 0) publish(masses_ + (place * kSlots + head) * splits_ + split_, own, epoch);
       shared_.masses[warp_][k] = own;
     }
     __syncwarp();
@@ -259,10 +285,10 @@ class ValueSample {
   }
 
   // Waits for the masses of the team; what lies before this block, the total, and this block's draws.
-  __device__ void collect_masses(const PairCursor& pair, int head, int parity, std::uint32_t epoch) {
+  __device__ void collect_masses(const PairCursor& pair, int head, int place, std::uint32_t epoch) {
     const int k = head % kWarpHeads;
     const Mass own = shared_.masses[warp_][k];
-    const ulonglong2* words = masses_ + (parity * kSlots + head) * splits_;
+    const ulonglong2* words = masses_ + (place * kSlots + head) * splits_;
     // A lane takes adjacent blocks, so that sums over lanes follow the order of the blocks.
     const int each = (splits_ + 31) / 32;
     const int first = lane_ * each, last = min(splits_, first + each);
@@ -309,7 +335,7 @@ class ValueSample {
       first_draw_ = __shfl_sync(0xffffffffU, below, 0);
       own_draws_ = __shfl_sync(0xffffffffU, below, 1) - first_draw_;
     }
-    if (split_ == 0 && lane_ == 0 && warp_part() == 0 && !rehearsing_) {
+    if (split_ == 0 && lane_ == 0 && first_part() == 0 && !rehearsing_) {
       note_log_sum_exp(pair, head, number);
     }
   }
@@ -325,7 +351,8 @@ class ValueSample {
   }
 
   __device__ float* sorted_of(int head) const {
-    return p_.sorted + (static_cast<std::size_t>(blockIdx.x) * kSlots + head) * p_.arguments.samples;
+    return p_.sorted +
+           ((static_cast<std::size_t>(blockIdx.x) * 2 + turn_) * kSlots + head) * p_.arguments.samples;
   }
 
   __device__ Draws draws_of(const PairCursor& pair, int head) const {
@@ -333,22 +360,26 @@ class ValueSample {
             stream_of(pair, head)};
   }
 
-  // Lists the tokens on which the draws of this window fall, and how many on each; each warp of a head
-  // a part of them.
+  // Lists the tokens on which the draws of this window fall, and how many on each; in
+  // parts, of which each warp that shares a head makes one.
   __device__ void find_draws(const PairCursor& pair, int k, int window) {
     const int draws = min(kListDraws, own_draws_ - window);
-    const int listed = draws <= kDrawsByPosition ? find_by_position(pair, k, window, draws)
-                                                 : find_by_run(pair, k, window, draws);
+    int listed = 0;
+#pragma unroll 1
+    for (int part = first_part(); part <= last_part(); ++part) {
+      listed = draws <= kDrawsByPosition ? find_by_position(pair, k, part, window, draws, listed)
+                                         : find_by_run(pair, k, part, window, draws, listed);
+    }
     if (lane_ == 0) shared_.draw_counts[warp_] = listed;
     __syncwarp();
   }
 
   // A lane a draw. Equal tokens of adjacent draws become one entry.
-  __device__ int find_by_position(const PairCursor& pair, int k, int window, int draws) {
+  __device__ int find_by_position(const PairCursor& pair, int k, int part, int window, int draws,
+                                  int listed) {
     const Draws all = draws_of(pair, warp_head(k));
-    int listed = 0;
 #pragma unroll 1
-    for (int slot = 32 * warp_part(); slot < draws; slot += 32 * kHeadWarps) {
+    for (int slot = 32 * part; slot < draws; slot += 32 * kHeadWarps) {
       const std::uint32_t token =
           token_at(pair, k, all.position(first_draw_ + window + min(slot + lane_, draws - 1)));
       const int here = min(32, draws - slot);
@@ -416,9 +447,7 @@ class ValueSample {
 
   // Scores of a run, one every kRuns * kStreamThreads.
   __device__ const float* scores_of(int thread, int kept) const {
-    const float* scores =
-        scores_ + (rehearsing_ ? 0 : static_cast<std::size_t>(buffer_) * p_.steps * Shape::kTiles *
-                                         Shape::kRuns * kStreamThreads);
+    const float* scores = scores_ + buffer_ * p_.handover_floats + Shape::kRunFloats;
     return scores + (Shape::kRuns == 2 ? 2 * thread + kept
                                        : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3));
   }
@@ -430,13 +459,13 @@ class ValueSample {
   }
 
   // A lane a run, for blocks on which many draws fall.
-  __device__ int find_by_run(const PairCursor& pair, int k, int window, int draws) {
+  __device__ int find_by_run(const PairCursor& pair, int k, int part, int window, int draws,
+                             int listed) {
     const Draws all = draws_of(pair, warp_head(k));
     const int low = first_draw_ + window;
     const int high = low + draws;
-    int listed = 0;
 #pragma unroll 1
-    for (int run = warp_part() * 32 + lane_; run < kRunsOfHead; run += 32 * kHeadWarps) {
+    for (int run = part * 32 + lane_; run < kRunsOfHead; run += 32 * kHeadWarps) {
       const std::uint64_t begin = run > 0 ? shared_.ends[warp_head(k)][run - 1] : 0;
       const std::uint64_t end = shared_.ends[warp_head(k)][run];
       const int from = max(low, below_inside(all, begin));
@@ -519,19 +548,39 @@ class ValueSample {
            static_cast<std::uint32_t>(count);
   }
 
-  // A group of lanes reads a row; several rows of each are on their way at once.
-  __device__ void gather(const PairCursor& pair, float (&sums)[Shape::kRowElements]) {
-    constexpr int kRows = 8;
-    constexpr int kGroups = kWarpGroups * kHeadWarps;
-    const int group = warp_part() * kWarpGroups + lane_ / Shape::kRowGroup;
-    const int part = lane_ % Shape::kRowGroup;
-    const PairRows rows = rows_of(p_, p_.arguments.values, element_bytes(kType), pair);
-    // The lists of both warps one after the other.
-    const int first_warp = warp_ - warp_part(), last_warp = first_warp + kHeadWarps - 1;
+  // A group of lanes reads a row; several rows of each are on their way at once. Row i is added to sum
+  // i % kStreams of the streams of a head.
+  __device__ void gather(const PairCursor& pair) {
+    const int first_warp = kInTurns ? warp_ : warp_ - first_part();
+    const int last_warp = kInTurns ? warp_ : first_warp + kHeadWarps - 1;
     const int first_listed = shared_.draw_counts[first_warp];
-    const int listed = first_listed + (kHeadWarps > 1 ? shared_.draw_counts[last_warp] : 0);
+    const int listed =
+        first_listed + (last_warp != first_warp ? shared_.draw_counts[last_warp] : 0);
+    const Lists lists{shared_.draws[first_warp], shared_.draws[last_warp] - first_listed,
+                      first_listed, listed};
+    const PairRows rows = rows_of(p_, p_.arguments.values, element_bytes(kType), pair);
+    if (kHeadWarps == 1 || kInTurns) {
+      gather_every<kWarpGroups>(rows, lists, lane_ / Shape::kRowGroup);
+    } else {
+      gather_every<kWarpGroups * kHeadWarps>(
+          rows, lists, warp_ % kHeadWarps * kWarpGroups + lane_ / Shape::kRowGroup);
+    }
+  }
+
+  struct Lists {
+    const std::uint32_t* first;
+    const std::uint32_t* second;  // at the index in both together
+    int first_count, count;
+  };
+
+  template <int kGroups>
+  __device__ void gather_every(const PairRows& rows, const Lists& lists, int group) {
+    constexpr int kRows = 8;
+    constexpr int kOwn = kStreams / kGroups;  // streams of a lane
+    const int part = lane_ % Shape::kRowGroup;
+    float sums[kOwn][Shape::kRowElements] = {};
 #pragma unroll 1
-    for (int slot = group; slot < listed; slot += kRows * kGroups) {
+    for (int slot = group; slot < lists.count; slot += kRows * kGroups) {
       uint4 words[kRows];
       float counts[kRows];
 #pragma unroll
@@ -539,45 +588,52 @@ class ValueSample {
         const int index = slot + r * kGroups;
         counts[r] = 0;
         words[r] = make_uint4(0, 0, 0, 0);
-        if (index < listed && part < Shape::kRowLanes) {
-          const std::uint32_t drawn = index < first_listed
-                                          ? shared_.draws[first_warp][index]
-                                          : shared_.draws[last_warp][index - first_listed];
+        if (index < lists.count && part < Shape::kRowLanes) {
+          const std::uint32_t drawn =
+              index < lists.first_count ? lists.first[index] : lists.second[index];
           counts[r] = static_cast<float>(drawn & ((1U << kCountBits) - 1));
           words[r] = __ldg(reinterpret_cast<const uint4*>(
               rows.row(static_cast<int>(drawn >> kCountBits)) + 16 * part));
         }
       }
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) add_row<kType>(sums, words[r], counts[r]);
+      for (int r = 0; r < kRows; ++r) {
+        add_row<kType>(sums[r % kOwn], words[r], counts[r]);
+      }
+    }
+    // (0 + 1) + (2 + 3) of four streams, in whichever lanes they are.
+    float* to = shared_.sums[warp_] + part * Shape::kRowElements;
+#pragma unroll
+    for (int e = 0; e < Shape::kRowElements; ++e) {
+      float first = sums[0][e];
+      float second = sums[kOwn - 1][e];
+#pragma unroll
+      for (int offset = Shape::kRowGroup; offset < 32; offset *= 2) {
+        first += __shfl_xor_sync(0xffffffffU, first, offset);
+        if (kOwn == 2) second += __shfl_xor_sync(0xffffffffU, second, offset);
+      }
+      if (lane_ < Shape::kRowLanes) to[e] += kOwn == 2 ? first + second : first;
     }
   }
 
+  __device__ void clear_sums() {
+    for (int f = lane_; f < kDimension; f += 32) shared_.sums[warp_][f] = 0;
+    __syncwarp();
+  }
+
   // This block's sums of a head, to the blocks that add them up.
-  __device__ void send(int head, float (&sums)[Shape::kRowElements], int parity,
-                       std::uint32_t epoch) {
-#pragma unroll
-    for (int offset = Shape::kRowGroup; offset < 32; offset *= 2) {
-#pragma unroll
-      for (float& sum : sums) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
-    }
-    float* place = shared_.sums[warp_];
-    if (lane_ < Shape::kRowLanes) {
-#pragma unroll
-      for (int e = 0; e < Shape::kRowElements; e += 4) {
-        *reinterpret_cast<float4*>(place + lane_ * Shape::kRowElements + e) =
-            make_float4(sums[e], sums[e + 1], sums[e + 2], sums[e + 3]);
-      }
-    }
+  __device__ void send(int head, int place, std::uint32_t epoch) {
+    const bool both = kInTurns;
     sync_head(head);
     std::uint64_t* words =
-        partials_ + static_cast<std::size_t>(parity) * splits_ * splits_ * per_block_;
+        partials_ + static_cast<std::size_t>(place) * splits_ * splits_ * per_block_;
     const float inverse = __fdividef(1.0F, static_cast<float>(per_block_));
+    const int parts = both ? 1 : kHeadWarps;
+    const int part = both ? 0 : warp_ % kHeadWarps;
 #pragma unroll 1
-    for (int f = warp_part() * 32 + lane_; f < kDimension; f += 32 * kHeadWarps) {
-      float sum = 0;
-#pragma unroll
-      for (int part = 0; part < kHeadWarps; ++part) sum += shared_.sums[warp_ - warp_part() + part][f];
+    for (int f = part * 32 + lane_; f < kDimension; f += 32 * parts) {
+      float sum = shared_.sums[warp_ - part][f];
+      if (parts == 2) sum += shared_.sums[warp_ - part + 1][f];
       if (total_ == kNotANumber) sum = __int_as_float(0x7fc00000);
       const int o = head * kDimension + f;
       const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
@@ -587,56 +643,69 @@ class ValueSample {
   }
 
   // Adds up the sums of all blocks for this block's part of the output.
-  __device__ void finish(const PairCursor& pair, int parity, std::uint32_t epoch) {
+  __device__ void finish(const PairCursor& pair, int place, std::uint32_t epoch) {
     const int begin = split_ * per_block_;
     const int count = min(per_block_, p_.group * kDimension - begin);
     const std::uint64_t* words =
-        partials_ + static_cast<std::size_t>(parity * splits_ + split_) * splits_ * per_block_;
+        partials_ + static_cast<std::size_t>(place * splits_ + split_) * splits_ * per_block_;
     const int all = count > 0 ? splits_ * per_block_ : 0;
     const bool whole = count == per_block_;
+    const int threads = kTurnThreads;
+    const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
+    float* finished = shared_.finished[turn_];
 #pragma unroll 4
-    for (int i = thread_; i < all; i += kSampleThreads) {
-      if (whole || i % per_block_ < count) shared_.finished[i] = receive(words + i, epoch, !rehearsing_);
+    for (int i = thread; i < all; i += threads) {
+      if (whole || i % per_block_ < count) finished[i] = receive(words + i, epoch, !rehearsing_);
     }
-    if (!rehearsing_) barrier_sync(kSampleBarrier, kSampleThreads);
+    sync_turn();
     const DecodeArguments& a = p_.arguments;
     const float scale =
         a.values.head_scales != nullptr ? __ldg(a.values.head_scales + pair.kv_head) : 1.0F;
-    for (int o = thread_; o < count; o += kSampleThreads) {
+    for (int o = thread; o < count; o += threads) {
       float sum = 0;
 #pragma unroll 4
-      for (int s = 0; s < splits_; ++s) sum += shared_.finished[s * per_block_ + o];
+      for (int s = 0; s < splits_; ++s) sum += finished[s * per_block_ + o];
       if (!rehearsing_) {
         store_output(a.output, a.query_type, first_head(pair) * kDimension + begin + o,
                      sum * scale / static_cast<float>(a.samples));
       }
     }
-    if (!rehearsing_) barrier_sync(kSampleBarrier, kSampleThreads);
+    sync_turn();
   }
 
   // Independent draws in order: sums of exponential gaps over their total are order statistics of
   // uniform draws (Devroye, "Non-Uniform Random Variate Generation", section V.2).
-  __device__ __noinline__ static void sort_draws(int samples, DrawStream stream, float* scan,
-                                                 float* sorted) {
-    const int thread = threadIdx.x - kStreamThreads;
-    const int each = (samples + kSampleThreads) / kSampleThreads;
-    float own = 0;
-    for (int i = thread * each; i < min(samples + 1, (thread + 1) * each); ++i) {
-      own -= logf(static_cast<float>(1 - stream.uniform(i + 1)));
+  __device__ void sort_draws(const DrawStream& stream, float* scan, float* sorted) const {
+    const int threads = kTurnThreads;
+    const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
+    // Cut for kSampleThreads threads in either case, so that the sums are the same.
+    const int each = (samples_ + kSampleThreads) / kSampleThreads;
+#pragma unroll 1
+    for (int t = thread; t < kSampleThreads; t += threads) {
+      float own = 0;
+      for (int i = t * each; i < min(samples_ + 1, (t + 1) * each); ++i) own += gap(stream, i);
+      scan[t] = own;
     }
-    scan[thread] = own;
-    barrier_sync(kSampleBarrier, kSampleThreads);
-    double before = 0, all = 0;
-    for (int t = 0; t < kSampleThreads; ++t) {
-      if (t == thread) before = all;
-      all += scan[t];
+    sync_turn();
+#pragma unroll 1
+    for (int t = thread; t < kSampleThreads; t += threads) {
+      double before = 0, all = 0;
+      for (int other = 0; other < kSampleThreads; ++other) {
+        if (other == t) before = all;
+        all += scan[other];
+      }
+      float running = 0;
+      for (int i = t * each; i < min(samples_, (t + 1) * each); ++i) {
+        running += gap(stream, i);
+        sorted[i] = static_cast<float>((before + running) / all * samples_);
+      }
     }
-    float running = 0;
-    for (int i = thread * each; i < min(samples, (thread + 1) * each); ++i) {
-      running -= logf(static_cast<float>(1 - stream.uniform(i + 1)));
-      sorted[i] = static_cast<float>((before + running) / all * samples);
-    }
-    barrier_sync(kSampleBarrier, kSampleThreads);
+    sync_turn();
+  }
+
+  // One of the exponential gaps between sorted draws.
+  __device__ static float gap(const DrawStream& stream, int i) {
+    return -logf(static_cast<float>(1 - stream.uniform(i + 1)));
   }
 
   const Parameters& p_;
@@ -649,6 +718,7 @@ class ValueSample {
   double shared_offset_ = 0;  // of kSystematic, of the head that is this lane's number
   // The team, which for the rehearsal is this block alone.
   bool rehearsing_ = false;
+  int turn_ = 0;
   int splits_ = 1, split_ = 0, samples_ = 1, per_block_ = 1;
   double inverse_samples_ = 1;
   ulonglong2* masses_ = nullptr;

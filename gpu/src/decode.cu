@@ -55,13 +55,13 @@ int size_of(ElementType type) {
   return type == ElementType::kBf16 || type == ElementType::kFp16 ? 2 : 1;
 }
 
-KernelEntry kernel_of_shape(const DecodeArguments& a, int slots) {
+KernelEntry kernel_of_shape(const DecodeArguments& a, int slots, bool several_pairs) {
   switch (a.head_dimension) {
-    case 64: return kernel_of<64>(a.cache_type, slots);
-    case 96: return kernel_of<96>(a.cache_type, slots);
-    case 128: return kernel_of<128>(a.cache_type, slots);
-    case 192: return kernel_of<192>(a.cache_type, slots);
-    case 256: return kernel_of<256>(a.cache_type, slots);
+    case 64: return kernel_of<64>(a.cache_type, slots, several_pairs);
+    case 96: return kernel_of<96>(a.cache_type, slots, several_pairs);
+    case 128: return kernel_of<128>(a.cache_type, slots, several_pairs);
+    case 192: return kernel_of<192>(a.cache_type, slots, several_pairs);
+    case 256: return kernel_of<256>(a.cache_type, slots, several_pairs);
     default:
       refuse(Status::kUnsupported,
              "head_dimension is %d, allowed are 64, 96, 128, 192 and 256", a.head_dimension);
@@ -146,7 +146,6 @@ Plan plan_of(const DecodeArguments& a) {
   p.arguments = a;
   p.group = a.query_heads / a.kv_heads;
   plan.slots = p.group <= 4 ? 4 : p.group <= 8 ? 8 : 16;
-  plan.kernel = kernel_of_shape(a, plan.slots);
 
   int device = 0, processors = 0, shared_limit = 0, major = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
@@ -161,6 +160,7 @@ Plan plan_of(const DecodeArguments& a) {
   p.splits = std::clamp(processors / a.kv_heads, 1, kMaximumSplits);
   p.teams = p.splits > 1 ? std::min(processors / p.splits, a.kv_heads)
                          : std::min(processors, a.kv_heads * a.requests);
+  plan.kernel = kernel_of_shape(a, plan.slots, a.kv_heads * a.requests >= 2 * p.teams);
   p.next_request = p.teams / a.kv_heads;
   p.next_kv_head = p.teams % a.kv_heads;
   const int step_tokens = p.splits * plan.kernel.step_tokens;
@@ -170,19 +170,23 @@ Plan plan_of(const DecodeArguments& a) {
   p.outputs_per_block = (p.group * a.head_dimension + p.splits - 1) / p.splits;
 
   const int blocks = p.splits * p.teams;
-  const std::size_t request_scores = p.steps * plan.kernel.step_scores;
-  // See BlockShape: two requests' scores only where most of the memory is left.
-  constexpr std::size_t kRoomy = 163 * 1024;
-  const std::size_t score_bytes = request_scores * sizeof(float);
-  const std::size_t most = std::min<std::size_t>(shared_limit, kRoomy);
-  const bool in_shared = plan.kernel.shared_bytes + score_bytes <= static_cast<std::size_t>(shared_limit);
-  p.buffers = !in_shared || plan.kernel.shared_bytes + 2 * score_bytes <= most ? 2 : 1;
+  p.handover_floats = plan.kernel.run_floats + p.steps * plan.kernel.step_scores;
+  // See BlockShape: several requests' scores only where most of the memory is left for loads.
+  constexpr std::size_t kRoomy = 131 * 1024;
+  const std::size_t score_bytes = p.handover_floats * sizeof(float);
+  const bool in_shared =
+      plan.kernel.shared_bytes + score_bytes <= static_cast<std::size_t>(shared_limit);
+  p.buffers = in_shared ? 1 : 2;
+  while (in_shared && p.buffers < kMaximumBuffers &&
+         plan.kernel.shared_bytes + (p.buffers + 1) * score_bytes <= kRoomy) {
+    ++p.buffers;
+  }
   plan.shared_bytes = plan.kernel.shared_bytes + (in_shared ? p.buffers * score_bytes : 0);
 
   Layout layout;
   auto* base = static_cast<char*>(a.workspace);
   const auto place = [&](std::size_t bytes) { return base + layout.add(bytes); };
-  const std::size_t team_parts = static_cast<std::size_t>(p.teams) * 2 * p.splits;
+  const std::size_t team_parts = static_cast<std::size_t>(p.teams) * kExchanges * p.splits;
   p.epochs = reinterpret_cast<std::uint32_t*>(place(blocks * sizeof(std::uint32_t)));
   p.masses = reinterpret_cast<ulonglong2*>(place(team_parts * plan.slots * sizeof(ulonglong2)));
   p.partials = reinterpret_cast<std::uint64_t*>(
@@ -192,11 +196,11 @@ Plan plan_of(const DecodeArguments& a) {
   p.rehearsals = place(blocks * p.rehearsal_bytes);
   if (a.scheme == ValueScheme::kIndependent) {
     p.sorted = reinterpret_cast<float*>(
-        place(static_cast<std::size_t>(blocks) * plan.slots * a.samples * sizeof(float)));
+        place(static_cast<std::size_t>(blocks) * 2 * plan.slots * a.samples * sizeof(float)));
   }
   if (!in_shared) {
-    p.scores_per_block = p.buffers * request_scores;
-    p.scores = reinterpret_cast<float*>(place(blocks * p.scores_per_block * sizeof(float)));
+    p.scores = reinterpret_cast<float*>(
+        place(blocks * p.buffers * p.handover_floats * sizeof(float)));
   }
   plan.workspace_bytes = layout.used;
   return plan;

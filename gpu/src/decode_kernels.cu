@@ -5,34 +5,35 @@
 namespace santa::gpu {
 namespace {
 
-template <ElementType kType, int kDimension, int kSlots>
+template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 KernelEntry entry() {
   using Shape = BlockShape<kType, kDimension, kSlots>;
-  return {reinterpret_cast<const void*>(&decode_kernel<kType, kDimension, kSlots>),
-          sizeof(typename Shape::Shared), kStreamWarps * Shape::kStepTokens,
+  return {reinterpret_cast<const void*>(&decode_kernel<kType, kDimension, kSlots, kInTurns>),
+          sizeof(typename Shape::Shared), kStreamWarps * Shape::kStepTokens, Shape::kRunFloats,
           static_cast<std::size_t>(Shape::kStepScores) * kStreamThreads};
 }
 
 template <ElementType kType, int kDimension>
-KernelEntry entry_of(int slots) {
-  if (slots == 4) return entry<kType, kDimension, 4>();
-  if (slots == 8) return entry<kType, kDimension, 8>();
-  return entry<kType, kDimension, 16>();
+KernelEntry entry_of(int slots, bool several_pairs) {
+  if (slots == 4 && several_pairs) return entry<kType, kDimension, 4, true>();
+  if (slots == 4) return entry<kType, kDimension, 4, false>();
+  if (slots == 8) return entry<kType, kDimension, 8, false>();
+  return entry<kType, kDimension, 16, false>();
 }
 
 }  // namespace
 
 template <int kDimension>
-KernelEntry kernel_of(ElementType cache_type, int slots) {
+KernelEntry kernel_of(ElementType cache_type, int slots, bool several_pairs) {
   switch (cache_type) {
-    case ElementType::kBf16: return entry_of<ElementType::kBf16, kDimension>(slots);
-    case ElementType::kFp16: return entry_of<ElementType::kFp16, kDimension>(slots);
-    case ElementType::kFp8E4M3: return entry_of<ElementType::kFp8E4M3, kDimension>(slots);
-    case ElementType::kInt8: return entry_of<ElementType::kInt8, kDimension>(slots);
+    case ElementType::kBf16: return entry_of<ElementType::kBf16, kDimension>(slots, several_pairs);
+    case ElementType::kFp16: return entry_of<ElementType::kFp16, kDimension>(slots, several_pairs);
+    case ElementType::kFp8E4M3: return entry_of<ElementType::kFp8E4M3, kDimension>(slots, several_pairs);
+    case ElementType::kInt8: return entry_of<ElementType::kInt8, kDimension>(slots, several_pairs);
   }
   return {};
 }
 
-template KernelEntry kernel_of<SANTA_HEAD_DIMENSION>(ElementType, int);
+template KernelEntry kernel_of<SANTA_HEAD_DIMENSION>(ElementType, int, bool);
 
 }  // namespace santa::gpu

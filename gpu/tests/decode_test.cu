@@ -1,6 +1,7 @@
 // The decode kernels against float64 on the host.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -103,6 +104,233 @@ TEST(Decode, AllTypesDimensionsAndGroups) {
       }
     }
   }
+}
+
+// Mean over seeds against the exact output: every element within its confidence interval.
+void expect_unbiased(Shape shape, int seeds) {
+  shape.query_type = shape.cache_type = ElementType::kFp16;
+  Problem problem(shape);
+  problem.upload();
+  const std::size_t count =
+      shape.lengths.size() * static_cast<std::size_t>(shape.query_heads) * shape.head_dimension;
+  std::vector<double> sum(count), squares(count);
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const std::vector<float> out = problem.run(static_cast<std::uint64_t>(seed), seed % 7);
+    for (std::size_t i = 0; i < count; ++i) {
+      sum[i] += out[i];
+      squares[i] += static_cast<double>(out[i]) * out[i];
+    }
+  }
+  // Two-sided, all elements together at 0.1 %: normal quantile of 1 - 0.0005 / count, count to 4096.
+  constexpr double kQuantile = 5.3;
+  double worst = 0;
+  for (int h = 0; h < shape.query_heads; ++h) {
+    const std::vector<double> exact = problem.exact_output(0, h);
+    for (int f = 0; f < shape.head_dimension; ++f) {
+      const std::size_t i = static_cast<std::size_t>(h) * shape.head_dimension + f;
+      const double mean = sum[i] / seeds;
+      const double variance = (squares[i] / seeds - mean * mean) / (seeds - 1);
+      worst = std::fmax(worst, std::fabs(mean - exact[f]) / std::sqrt(variance));
+    }
+  }
+  EXPECT_LT(worst, kQuantile);
+  EXPECT_GT(worst, 1.0);  // elements that never vary would tell nothing
+}
+
+TEST(Decode, Unbiased) {
+  SANTA_NEED_DEVICE();
+  for (const auto scheme :
+       {ValueScheme::kSystematic, ValueScheme::kStratified, ValueScheme::kIndependent}) {
+    Shape shape;
+    shape.scheme = scheme;
+    shape.query_heads = 8;
+    shape.kv_heads = 2;
+    shape.samples = 64;
+    shape.lengths = {scheme == ValueScheme::kSystematic ? 12900 : 777};
+    shape.spread = 2;
+    expect_unbiased(shape, 10000);
+  }
+}
+
+TEST(Decode, IndependentDrawsVaryAsTheyShould) {
+  SANTA_NEED_DEVICE();
+  // Counts of one token over seeds: variance S p (1 - p) of a binomial, within 5 standard errors.
+  Shape shape;
+  shape.lengths = {128};
+  shape.query_heads = shape.kv_heads = 1;
+  shape.samples = 64;
+  shape.scheme = ValueScheme::kIndependent;
+  shape.query_type = shape.cache_type = ElementType::kFp16;
+  Problem problem(shape, indicator(0, shape.cache_type));
+  problem.upload();
+  const std::vector<double> p = problem.softmax(0, 0);
+  constexpr int kSeeds = 4000;
+  std::vector<double> squares(128);
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    const std::vector<float> out = problem.run(seed);
+    for (int n = 0; n < 128; ++n) squares[n] += std::pow(out[n] * 64.0 - 64 * p[n], 2);
+  }
+  double ratio = 0;
+  for (int n = 0; n < 128; ++n) ratio += squares[n] / kSeeds / (64 * p[n] * (1 - p[n])) / 128;
+  EXPECT_NEAR(ratio, 1, 5 * std::sqrt(2.0 / kSeeds / 128 * 4));
+}
+
+TEST(Decode, SameBitsAloneAndInABatch) {
+  SANTA_NEED_DEVICE();
+  for (const auto scheme :
+       {ValueScheme::kSystematic, ValueScheme::kStratified, ValueScheme::kIndependent}) {
+    for (const int samples : {256, 3000}) {
+      Shape shape;
+      shape.lengths = {5000, 0, 1, 300, 8192, 4097};
+      shape.scheme = scheme;
+      shape.samples = samples;
+      shape.spread = 3;
+      Problem batch(shape);
+      batch.upload();
+      const std::vector<float> together = batch.run(5, 9);
+      ASSERT_EQ(together, batch.run(5, 9));
+      DecodeArguments& a = batch.arguments();
+      a.requests = 1;
+      batch.run(5, 9);
+      std::vector<float> alone = batch.output();
+      alone.resize(32 * 128);
+      ASSERT_EQ(alone, std::vector<float>(together.begin(), together.begin() + 32 * 128))
+          << static_cast<int>(scheme) << ' ' << samples;
+    }
+  }
+}
+
+TEST(Decode, PagedIsContiguousBitForBit) {
+  SANTA_NEED_DEVICE();
+  Shape shape;
+  shape.lengths = {5000, 77, 2049};
+  Problem contiguous(shape);
+  contiguous.upload();
+  for (const int block : {16, 64, 256}) {
+    for (const bool head_major : {false, true}) {
+      Shape paged_shape = shape;
+      paged_shape.block_tokens = block;
+      paged_shape.head_major = head_major;
+      Problem paged(paged_shape);
+      for (int r = 0; r < 3; ++r) {
+        for (int n = 0; n < shape.lengths[r]; ++n) {
+          for (int h = 0; h < shape.kv_heads; ++h) {
+            std::memcpy(&paged.keys_[2 * paged.index(r, n, h, 0)],
+                        &contiguous.keys_[2 * contiguous.index(r, n, h, 0)], 256);
+            std::memcpy(&paged.values_[2 * paged.index(r, n, h, 0)],
+                        &contiguous.values_[2 * contiguous.index(r, n, h, 0)], 256);
+          }
+        }
+      }
+      paged.queries_ = contiguous.queries_;
+      paged.upload();
+      ASSERT_EQ(paged.run(3), contiguous.run(3)) << block;
+    }
+  }
+}
+
+TEST(Decode, EmptyRequestsGiveZeros) {
+  SANTA_NEED_DEVICE();
+  Shape shape;
+  shape.lengths = {0, 100, 0, 0};
+  Problem problem(shape);
+  problem.upload();
+  const std::vector<float> out = problem.run(1);
+  for (const int r : {0, 2, 3}) {
+    for (int i = 0; i < 32 * 128; ++i) ASSERT_EQ(out[r * 32 * 128 + i], 0);
+    for (int h = 0; h < 32; ++h) ASSERT_EQ(problem.log_sum_exp()[r * 32 + h], -INFINITY);
+  }
+  for (int i = 0; i < 32 * 128; ++i) ASSERT_TRUE(std::isfinite(out[32 * 128 + i]));
+}
+
+TEST(Decode, ScoresFarBelowZeroCountAsAny) {
+  SANTA_NEED_DEVICE();
+  Shape shape;
+  shape.lengths = {600};
+  Problem problem(shape, [](int, int, int, int) { return 1.0F; });
+  for (std::size_t i = 0; i < problem.queries_.size() / 2; ++i) {
+    encode(ElementType::kBf16, -3e4F, &problem.queries_[2 * i]);
+  }
+  for (int n = 0; n < 600; ++n) {
+    for (int h = 0; h < 8; ++h) {
+      for (int f = 0; f < 128; ++f) {
+        encode(ElementType::kBf16, 2, &problem.keys_[2 * problem.index(0, n, h, f)]);
+      }
+    }
+  }
+  problem.upload();
+  for (const float x : problem.run(1)) ASSERT_EQ(x, 1);
+  EXPECT_LT(problem.log_sum_exp()[0], -5e4F);
+}
+
+TEST(Decode, NotANumberReachesItsGroupOnly) {
+  SANTA_NEED_DEVICE();
+  Shape shape;
+  shape.lengths = {3000};
+  Problem problem(shape);
+  encode(ElementType::kBf16, NAN, &problem.keys_[2 * problem.index(0, 1234, 5, 17)]);
+  problem.upload();
+  const std::vector<float> out = problem.run(1);
+  for (int h = 0; h < 32; ++h) {
+    for (int f = 0; f < 128; ++f) {
+      ASSERT_EQ(std::isnan(out[h * 128 + f]), h / 4 == 5) << h << ' ' << f;
+    }
+  }
+}
+
+TEST(Decode, SeedsAndOffsetsGiveOtherDraws) {
+  SANTA_NEED_DEVICE();
+  Shape shape;
+  shape.lengths = {4000, 4000};
+  Problem problem(shape);
+  std::copy(problem.queries_.begin(), problem.queries_.begin() + problem.queries_.size() / 2,
+            problem.queries_.begin() + problem.queries_.size() / 2);
+  const std::size_t half = problem.keys_.size() / 2;
+  std::copy(problem.keys_.begin(), problem.keys_.begin() + half, problem.keys_.begin() + half);
+  std::copy(problem.values_.begin(), problem.values_.begin() + half, problem.values_.begin() + half);
+  problem.upload();
+  const std::vector<float> first = problem.run(1);
+  EXPECT_NE(first, problem.run(2));
+  EXPECT_NE(first, problem.run(1, 1));
+  EXPECT_EQ(first, problem.run(1, 0));
+  // Equal requests draw differently with one seed, and equally with one equal seed each.
+  const auto request = [](const std::vector<float>& out, int r) {
+    return std::vector<float>(out.begin() + r * 4096, out.begin() + (r + 1) * 4096);
+  };
+  EXPECT_NE(request(first, 0), request(first, 1));
+  const Device<std::uint64_t> seeds(std::vector<std::uint64_t>{8, 8});
+  problem.arguments().seed = seeds.get();
+  problem.arguments().seed_stride = 1;
+  problem.launch();
+  EXPECT_EQ(request(problem.output(), 0), request(problem.output(), 1));
+}
+
+TEST(Decode, GraphIsReplayedAtAnotherLength) {
+  SANTA_NEED_DEVICE();
+  Shape shape;
+  shape.lengths = {4000};
+  Problem problem(shape);
+  problem.upload();
+  cudaStream_t stream;
+  check(cudaStreamCreate(&stream));
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  ASSERT_EQ(decode(problem.arguments(), stream), Status::kOk) << last_error();
+  check(cudaStreamEndCapture(stream, &graph));
+  check(cudaGraphInstantiate(&executable, graph, 0));
+  for (const int length : {4000, 17, 3999}) {
+    auto* lengths = const_cast<std::int32_t*>(problem.arguments().lengths);
+    check(cudaMemcpy(lengths, &length, 4, cudaMemcpyHostToDevice));
+    problem.launch();
+    const std::vector<float> direct = problem.output();
+    check(cudaGraphLaunch(executable, stream));
+    check(cudaStreamSynchronize(stream));
+    EXPECT_EQ(problem.output(), direct) << length;
+  }
+  check(cudaGraphExecDestroy(executable));
+  check(cudaGraphDestroy(graph));
+  check(cudaStreamDestroy(stream));
 }
 
 }  // namespace
