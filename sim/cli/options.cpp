@@ -14,6 +14,7 @@ namespace santa::cli {
 namespace {
 
 constexpr int kHelpColumn = 26;
+constexpr const char* kOutputGroup = "Output";
 
 constexpr const char* kMainExamples = R"(Examples:
   santasim run                                    the shipped trace on the edge chip
@@ -21,6 +22,7 @@ constexpr const char* kMainExamples = R"(Examples:
   santasim run --model llama-3.1-8b --context 32768 --config server-hbm3
   santasim cosim                                  the unit in SystemVerilog against its models
   santasim vectors check traces/vectors           recorded results against the golden model
+  santasim sweep SPEC.yaml --out DIR              many runs, on all cores or by mpirun
   santasim describe stats                         what every number of a result means
 
 Exit codes: 0 done, 1 a check of the results failed, 2 bad input, 3 fault of the program.
@@ -118,7 +120,7 @@ CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
   run->add_flag("--no-baselines", raw.no_baselines, "Leave out the units it is compared with")
       ->group(unit);
 
-  const char* output = "Output";
+  const char* output = kOutputGroup;
   text(output, "--json", raw.json, "F", "Everything, documented keys; - for standard output");
   text(output, "--timeline", raw.timeline, "F", "Chrome trace of every block, for Perfetto");
   run->add_flag("--tsv", raw.tsv, "Tab-separated values in place of the table")->group(output);
@@ -239,6 +241,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   const CLI::App* run = add_run(*app, raw_run);
   const CLI::App* cosim = add_cosim(*app, raw_cosim);
   const CLI::App* vectors = add_vectors(*app, raw_vectors);
+  RawSweepOptions raw_sweep;
+  const CLI::App* sweep = add_sweep(*app, raw_sweep);
   const CLI::App* describe = add_describe(*app, raw_describe);
   CommandLine result;
   try {
@@ -255,8 +259,27 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   if (run->parsed()) result.run = check_run_options(raw_run);
   if (cosim->parsed()) result.cosim = check_cosim_options(raw_cosim);
   if (vectors->parsed()) result.vectors = check_vectors_options(*vectors, raw_vectors);
+  if (sweep->parsed()) result.sweep = check_sweep_options(raw_sweep);
   if (describe->parsed()) result.describe = check_describe(*describe, raw_describe);
   return result;
+}
+
+RunOptions parse_run_words(const std::vector<std::string>& words) {
+  std::vector<const char*> argv = {"santasim", "run"};
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return parse_command_line(static_cast<int>(argv.size()), argv.data()).run.value();
+}
+
+std::vector<RunOptionName> run_option_names() {
+  CLI::App app;
+  RawRunOptions raw;
+  std::vector<RunOptionName> names;
+  for (const CLI::Option* option : add_run(app, raw)->get_options()) {
+    const std::string name = option->get_name().substr(2);
+    if (option->get_group() == kOutputGroup || name == "set" || name == "help") continue;
+    names.push_back({name, option->get_items_expected_max() == 0});
+  }
+  return names;
 }
 
 }  // namespace santa::cli

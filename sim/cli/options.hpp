@@ -92,17 +92,36 @@ struct VectorsOptions {
   std::string producer;
 };
 
+struct SweepOptions {
+  std::string spec;
+  std::string folder;
+  bool resume = false;
+  std::uint32_t jobs = 0;  // simulations at a time in this process; 0: as many as suit
+};
+
 // The command line as parsed: one of these is set.
 struct CommandLine {
   std::optional<RunOptions> run;
   std::optional<CosimOptions> cosim;
   std::optional<VectorsOptions> vectors;
   std::optional<DescribeOptions> describe;
+  std::optional<SweepOptions> sweep;
   std::optional<std::string> text;  // of --help and --version
 };
 
 // Throws InputError for anything that is not understood, contradicts itself or is out of range.
 CommandLine parse_command_line(int argc, const char* const* argv);
+
+// The options of `santasim run` from its arguments, less the command's name. Throws as above.
+RunOptions parse_run_words(const std::vector<std::string>& words);
+
+// An option of `santasim run` that says what is simulated, without its dashes. Not --set, for whose
+// keys describe_hardware_keys() stands, and nothing that says where results go.
+struct RunOptionName {
+  std::string name;
+  bool is_switch = false;  // takes no value
+};
+std::vector<RunOptionName> run_option_names();
 
 // Name and version, as --version prints them.
 std::string program_version();

@@ -73,6 +73,15 @@ struct RawVectorsOptions {
 CLI::App* add_vectors(CLI::App& app, RawVectorsOptions& raw);
 VectorsOptions check_vectors_options(const CLI::App& command, const RawVectorsOptions& raw);
 
+struct RawSweepOptions {
+  std::string spec;
+  std::string folder;
+  OptionText jobs;
+  bool resume = false;
+};
+CLI::App* add_sweep(CLI::App& app, RawSweepOptions& raw);
+SweepOptions check_sweep_options(const RawSweepOptions& raw);
+
 // The values of --set.
 std::vector<config::Override> parse_overrides(const std::vector<std::string>& assignments);
 // A decimal integer, digits only. Throws InputError that names the option.
