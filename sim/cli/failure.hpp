@@ -10,7 +10,8 @@ struct Failure {
   std::string message;
 };
 
-// Of the exception that is being handled: call it inside a catch block. Never throws but for memory.
+// Of the exception that is being handled: call it inside a catch block. Never throws but for
+// memory.
 Failure current_failure();
 
 // `text` on one line: control characters become spaces, line breaks at the end go.

@@ -123,8 +123,8 @@ std::optional<WorkOutcome> ProcessPool::poll() {
       if (outcome.exit_code != 0 && outcome.text.empty()) outcome.text = last_words;
     } else {
       outcome.exit_code = kExitInternalError;
-      outcome.text = fmt::format("ended by signal {} ({})", WTERMSIG(status),
-                                 ::strsignal(WTERMSIG(status)));
+      outcome.text =
+          fmt::format("ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
       if (!last_words.empty()) outcome.text += ": " + on_one_line(last_words);
     }
     children_.erase(child);

@@ -1,5 +1,5 @@
-// Runs pieces of work in child processes, several at a time. A simulation needs a process of its own
-// (SystemC elaborates once), and one that crashes takes nothing else with it.
+// Runs pieces of work in child processes, several at a time. A simulation needs a process of its
+// own (SystemC elaborates once), and one that crashes takes nothing else with it.
 #pragma once
 
 #include <sys/types.h>
@@ -30,8 +30,8 @@ class ProcessPool {
   std::size_t running() const { return children_.size(); }
   bool has_room() const { return running() < slots_; }
 
-  // Starts a child that calls `work`, whose return value is the result; an exception becomes an exit
-  // code and its message. What it prints is dropped. Children end with this process. Throws
+  // Starts a child that calls `work`, whose return value is the result; an exception becomes an
+  // exit code and its message. What it prints is dropped. Children end with this process. Throws
   // InputError if the system has no process or memory left.
   void start(std::size_t id, const std::function<std::string()>& work);
 

@@ -16,9 +16,9 @@
 #include "santa/error.hpp"
 #include "sweep/interrupt.hpp"
 #include "sweep/point.hpp"
-#include "sweep/sweep_progress.hpp"
 #include "sweep/spec.hpp"
 #include "sweep/store.hpp"
+#include "sweep/sweep_progress.hpp"
 #include "sweep/tables.hpp"
 #include "sweep/workers.hpp"
 
@@ -50,10 +50,10 @@ class Sweep {
     PointMaker maker(known);
     for (const Settings& settings : spec.points) points_.push_back(maker.make(settings));
     const SweepStore store(options_.folder, spec.name, points_, options_.resume);
-    const InterruptNotice notice(
-        fmt::format("santasim: the sweep was ended; {} keeps every point that was finished, and the "
-                    "same command with --resume does the others",
-                    config::in_quotes(options_.folder)));
+    const InterruptNotice notice(fmt::format(
+        "santasim: the sweep was ended; {} keeps every point that was finished, and the "
+        "same command with --resume does the others",
+        config::in_quotes(options_.folder)));
     find_work(store);
     simulate(store);
     write_sweep_tables(store, spec, rows());
@@ -166,8 +166,7 @@ class Sweep {
 
 int sweep(const SweepOptions& options) {
   int exit_code = kExitSuccess;
-  with_workers(options.jobs,
-               [&](Workers& workers) { exit_code = Sweep(options, workers).run(); });
+  with_workers(options.jobs, [&](Workers& workers) { exit_code = Sweep(options, workers).run(); });
   return exit_code;
 }
 

@@ -1,5 +1,5 @@
-// Rank 0 leads and simulates, too; the others take orders, one for each free job, and send back what
-// came of them. Nobody but rank 0 touches the folder of the sweep.
+// Rank 0 leads and simulates, too; the others take orders, one for each free job, and send back
+// what came of them. Nobody but rank 0 touches the folder of the sweep.
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <boost/mpi/request.hpp>

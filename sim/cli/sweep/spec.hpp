@@ -10,8 +10,8 @@ namespace santa::cli {
 
 struct SweepSpec {
   std::string name;
-  std::vector<std::string> keys;   // that some point sets, in the order of the file
-  std::vector<Settings> points;    // in the order of the results
+  std::vector<std::string> keys;  // that some point sets, in the order of the file
+  std::vector<Settings> points;   // in the order of the results
 };
 
 // Reads and expands a file. Throws InputError for everything that is wrong with it; values that

@@ -139,16 +139,16 @@ void SweepStore::check_manifest(const std::string& name, const std::vector<Sweep
   }
   const Json found = Json::parse(*text, nullptr, false);
   if (text_of(found, "sha256") != manifest["sha256"]) {
-    throw input_error(kOption, shown,
-                      fmt::format("holds another sweep, {}", config::in_quotes(text_of(found, "name"))),
-                      "a new folder, or the same SPEC, presets and input files as before");
-  }
-  if (text_of(found, "program") != manifest["program"]) {
     throw input_error(
         kOption, shown,
-        fmt::format("holds results of {}, this is {}", config::escaped(text_of(found, "program")),
-                    program_version()),
-        "the same program, or a new folder: results of two programs do not mix");
+        fmt::format("holds another sweep, {}", config::in_quotes(text_of(found, "name"))),
+        "a new folder, or the same SPEC, presets and input files as before");
+  }
+  if (text_of(found, "program") != manifest["program"]) {
+    throw input_error(kOption, shown,
+                      fmt::format("holds results of {}, this is {}",
+                                  config::escaped(text_of(found, "program")), program_version()),
+                      "the same program, or a new folder: results of two programs do not mix");
   }
   if (!resume) {
     throw input_error(kOption, shown, "holds results of this sweep",

@@ -39,7 +39,8 @@ std::string SweepProgress::text() const {
   if (finished_ != 0) {
     const std::chrono::duration<double> elapsed = Clock::now() - start_;
     const double each = elapsed.count() / static_cast<double>(finished_);
-    text += fmt::format(", {} left", duration_text(each * static_cast<double>(points_ - finished_)));
+    text +=
+        fmt::format(", {} left", duration_text(each * static_cast<double>(points_ - finished_)));
   }
   return text;
 }

@@ -39,9 +39,9 @@ class LocalWorkers : public Workers {
   ProcessPool pool_;
 };
 
-// Calls `lead` with workers, `jobs` of them a process; 0 stands for the cores of this machine, or for
-// 1 under mpirun. In an MPI job rank 0 leads and the others work until it has returned. Throws what
-// `lead` throws, and InputError in an MPI job if the program was built without MPI.
+// Calls `lead` with workers, `jobs` of them a process; 0 stands for the cores of this machine, or
+// for 1 under mpirun. In an MPI job rank 0 leads and the others work until it has returned. Throws
+// what `lead` throws, and InputError in an MPI job if the program was built without MPI.
 void with_workers(std::uint32_t jobs, const std::function<void(Workers&)>& lead);
 
 // True if mpirun, or what stands for it, started this process.
