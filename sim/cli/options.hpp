@@ -99,6 +99,28 @@ struct SweepOptions {
   std::uint32_t jobs = 0;  // simulations at a time in this process; 0: as many as suit
 };
 
+struct CompareOptions {
+  std::string a;
+  std::string b;
+  bool other_input = false;  // compare results of different inputs
+  bool tsv = false;
+  std::string json;  // empty: none; "-": standard output, in place of the table
+};
+
+struct ExplainOptions {
+  std::string result;             // a file of `santasim run --json`; empty: `run`
+  std::optional<RunOptions> run;  // what to simulate first
+  bool bounds_only = false;       // from counters alone: no change is simulated
+  std::uint32_t jobs = 0;         // simulations at a time; 0: as many as there are cores
+  std::string json;               // empty: none; "-": standard output, in place of the text
+};
+
+struct ReportOptions {
+  std::vector<std::string> inputs;  // result files, or the folder of a sweep
+  std::string output;
+  std::string plotly;  // file of plotly.js; empty: that of the system
+};
+
 // The command line as parsed: one of these is set.
 struct CommandLine {
   std::optional<RunOptions> run;
@@ -106,6 +128,9 @@ struct CommandLine {
   std::optional<VectorsOptions> vectors;
   std::optional<DescribeOptions> describe;
   std::optional<SweepOptions> sweep;
+  std::optional<CompareOptions> compare;
+  std::optional<ExplainOptions> explain;
+  std::optional<ReportOptions> report;
   std::optional<std::string> text;  // of --help and --version
 };
 

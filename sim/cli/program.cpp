@@ -3,11 +3,14 @@
 #include <csignal>
 #include <cstdio>
 
+#include "analysis/compare.hpp"
+#include "analysis/explain.hpp"
 #include "cosim_command.hpp"
 #include "describe_command.hpp"
 #include "failure.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
+#include "report/report.hpp"
 #include "run_command.hpp"
 #include "santa/error.hpp"
 #include "sweep/command.hpp"
@@ -23,6 +26,9 @@ int execute(int argc, const char* const* argv) {
   if (command.run) run(*command.run);
   if (command.cosim) cosimulate(*command.cosim);
   if (command.vectors) handle_vectors(*command.vectors);
+  if (command.compare) compare(*command.compare);
+  if (command.report) report(*command.report);
+  if (command.explain) explain(*command.explain);
   if (command.sweep) return sweep(*command.sweep);
   return kExitSuccess;
 }
