@@ -197,6 +197,7 @@ class Report(unittest.TestCase):
             for row in (16, 32, 64, 128, 256):
                 point = copy.deepcopy(report)
                 point["configuration"]["memory"].update(model="dram", timing=timing)
+                point["provenance"]["configuration_hash"] = timing
                 point["input"]["head_dimension"] = row
                 point["samples"]["row_reads"] = 1000
                 point["latency"]["ns"] = 1000 * max(row, knee) / 40
@@ -267,11 +268,14 @@ class Report(unittest.TestCase):
         self.refused(["text.json", "is no result of a run"], text, "-o", page)
         self.refused(["none.json", "cannot be read"], self.path / "none.json", "-o", page)
         self.refused(["empty", "has no results.jsonl"], empty, "-o", page)
+        (self.path / "bad").mkdir(exist_ok=True)
+        (self.path / "bad/results.jsonl").write_text('{"key": "x"}\n')
+        self.refused(["results.jsonl:1", "is no line of a sweep"], self.path / "bad", "-o", page)
         self.refused(["folder beside other results"], empty, self.result, "-o", page)
         self.refused(["--output", "is the input file"], self.result, "-o", self.result)
         self.refused(["--output", "No such file"], self.result, "-o", empty / "none/page.html")
         self.refused(["--plotly", "is not plotly.js"], self.result, "-o", page, "--plotly", text)
-        self.refused(["--plotly", "cannot be read"], self.result, "-o", page, "--plotly", empty / "x")
+        self.refused(["--plotly", "cannot be read"], self.result, "-o", page, "--plotly", empty)
         self.refused(["--output"], self.result)
         self.refused(["IN"], "-o", page)
         self.refused(["No space left"], self.result, "-o", "/dev/full")

@@ -98,8 +98,8 @@ std::string as_table(const Comparison& comparison, const CompareOptions& options
     text += fmt::format("  {}\n    A  {}\n    B  {}\n", choice.key, choice_text(choice.a),
                         choice_text(choice.b));
   }
-  text +=
-      fmt::format("\n{:<41}{:<10}{:>14}{:>14}{:>12}{:>8}\n", "", "unit", "A", "B", "B - A", "B / A");
+  text += fmt::format("\n{:<41}{:<10}{:>14}{:>14}{:>12}{:>8}\n", "", "unit", "A", "B", "B - A",
+                      "B / A");
   std::size_t equal = 0;
   std::size_t hidden = 0;
   for (const ComparedNumber& number : comparison.numbers) {

@@ -27,11 +27,10 @@ struct HardwareChange {
   double factor;
 };
 
-constexpr HardwareChange kMemory[] = {{"memory.channels", kTwice},
-                                      {"memory.latency_ns", kHalf},
-                                      {"memory.max_outstanding", kTwice},
-                                      {"unit.port_bytes", kTwice},
-                                      {"clock_mhz", kTwice}};
+constexpr HardwareChange kMemory[] = {
+    {"memory.channels", kTwice},  {"memory.channel_gb_per_s", kTwice},
+    {"memory.latency_ns", kHalf}, {"memory.max_outstanding", kTwice},
+    {"unit.port_bytes", kTwice},  {"clock_mhz", kTwice}};
 constexpr HardwareChange kSampled[] = {
     {"unit.key_lanes", kTwice},        {"unit.digit_lanes", kTwice},
     {"unit.weight_lanes", kTwice},     {"unit.scan_lanes", kTwice},

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "santa/config/message_text.hpp"
 #include "santa/error.hpp"
@@ -33,6 +35,17 @@ void collect(const std::string& prefix, const Json& json,
 
 }  // namespace
 
+std::optional<std::string> read_text(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    errno = EISDIR;
+    return std::nullopt;
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 Json parse_result(const std::string& text, const std::string& path) {
   const std::string shown = config::escaped(path);
   Json report = Json::parse(text, nullptr, false);
@@ -47,14 +60,12 @@ Json parse_result(const std::string& text, const std::string& path) {
 }
 
 Json load_result(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad()) {
+  const std::optional<std::string> text = read_text(path);
+  if (!text) {
     throw input_error(config::escaped(path), "",
                       fmt::format("cannot be read: {}", std::strerror(errno)), kAllowed);
   }
-  return parse_result(text, path);
+  return parse_result(*text, path);
 }
 
 const Json& at_key(const Json& json, const std::string& key) {

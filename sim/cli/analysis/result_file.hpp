@@ -10,6 +10,9 @@
 
 namespace santa::cli {
 
+// Bytes of a file or pipe; none, with errno set, if it cannot be read.
+std::optional<std::string> read_text(const std::string& path);
+
 // A file that `santasim run --json` wrote, or a point of a sweep. Throws InputError if it cannot be
 // read, is no JSON, or is not such a result.
 Json load_result(const std::string& path);

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "analysis/result_file.hpp"
@@ -97,16 +96,17 @@ std::vector<std::string> point_labels(const std::vector<Json>& lines) {
 
 ReportedRuns load_sweep(const std::string& folder) {
   const std::string table = folder + "/results.jsonl";
-  std::ifstream file(table);
-  if (!file) {
+  const std::optional<std::string> text = read_text(table);
+  if (!text) {
     throw input_error(config::escaped(folder), "", "has no results.jsonl",
                       "the folder of a finished sweep; santasim sweep --resume finishes it");
   }
   ReportedRuns result;
   std::vector<Json> lines;
-  std::string text;
-  while (std::getline(file, text)) {
-    Json line = Json::parse(text, nullptr, false);
+  for (std::size_t begin = 0; begin < text->size();) {
+    const std::size_t end = std::min(text->find('\n', begin), text->size());
+    Json line = Json::parse(text->substr(begin, end - begin), nullptr, false);
+    begin = end + 1;
     const bool known = line.is_object() && at_key(line, "key").is_string() &&
                        at_key(line, "settings").is_object() && at_key(line, "status").is_string();
     if (!known) {
@@ -124,8 +124,7 @@ ReportedRuns load_sweep(const std::string& folder) {
     const std::string key = lines[i]["key"];
     result.runs.push_back({labels[i], load_result(fmt::format("{}/points/{}.json", folder, key))});
   }
-  std::ifstream manifest_file(folder + "/sweep.json");
-  const Json manifest = Json::parse(manifest_file, nullptr, false);
+  const Json manifest = Json::parse(read_text(folder + "/sweep.json").value_or(""), nullptr, false);
   result.title = "Sweep: " + text_at(manifest, "name");
   result.about = fmt::format("{} points, {} of them failed.", lines.size(), result.failed);
   return result;
@@ -137,9 +136,7 @@ void replace(std::string& page, const std::string& mark, const std::string& text
 
 std::string read_plotly(const std::string& path) {
   const std::string place = path.empty() ? kPlotlyFile : path;
-  std::ifstream file(place, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  const std::string text = read_text(place).value_or("");
   if (text.find("Plotly") == std::string::npos || text.find("</script") != std::string::npos) {
     throw input_error(path.empty() ? "plotly.js" : "--plotly", config::in_quotes(place),
                       text.empty() ? "cannot be read" : "is not plotly.js",
