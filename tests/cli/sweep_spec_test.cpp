@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "options.hpp"
@@ -149,6 +150,20 @@ TEST(SweepSpec, FirstRandomValuesStayTheSameForEver) {
   // mt19937_64 with seed 1: 2469588189546311528, 2516265689700432462, 8323445853463659930, over
   // 2^64.
   EXPECT_EQ(texts(spec), (std::vector<std::string>{"seed=133877", "seed=136408", "seed=451215"}));
+}
+
+TEST(SweepSpec, ShippedFilesHavePointsThatRun) {
+  const SweepKeys known;
+  PointMaker maker(known);
+  std::size_t files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(SANTA_SOURCE_DIR "/configs/sweeps")) {
+    ++files;
+    for (const Settings& settings : load_sweep_spec(entry.path().string(), known).points) {
+      EXPECT_EQ(maker.make(settings).refusal, "") << entry.path();
+    }
+  }
+  EXPECT_GE(files, 1U);
 }
 
 TEST(SweepSpec, MistakesAreNamed) {

@@ -7,11 +7,11 @@
 
 #include "analysis/result_file.hpp"
 #include "failure.hpp"
-#include "json_report.hpp"
 #include "process_pool.hpp"
 #include "progress.hpp"
 #include "run_command.hpp"
 #include "santa/error.hpp"
+#include "sweep/point.hpp"
 
 namespace santa::cli {
 namespace {
@@ -41,6 +41,11 @@ constexpr HardwareChange kBaseline[] = {{"baselines.dense_multipliers", kTwice},
                                         {"baselines.exp_lanes", kTwice},
                                         {"baselines.select_lanes", kTwice},
                                         {"baselines.buffer_kib", kTwice}};
+
+RunOptions without_baselines(RunOptions options) {
+  options.baselines = false;
+  return options;
+}
 
 class Maker {
  public:
@@ -124,18 +129,17 @@ void change_sampling(Maker& maker, const RunOptions& options) {
 
 }  // namespace
 
-std::vector<Experiment> make_experiments(const RunOptions& with_baselines) {
-  RunOptions options = with_baselines;
-  options.baselines = false;
-  Maker maker(options);
+std::vector<Experiment> make_experiments(const RunOptions& options) {
+  const RunOptions alone = without_baselines(options);
+  Maker maker(alone);
   for (const HardwareChange& change : kMemory) maker.scale_hardware(change);
   if (attention::is_sampled(options.decode.values)) {
     for (const HardwareChange& change : kSampled) maker.scale_hardware(change);
-    change_sampling(maker, options);
+    change_sampling(maker, alone);
   } else {
     for (const HardwareChange& change : kBaseline) maker.scale_hardware(change);
     if (options.decode.values == ValueScheme::kTopK && options.top_k > 1) {
-      RunOptions changed = options;
+      RunOptions changed = alone;
       changed.top_k = changed.decode.samples = options.top_k / 2;
       maker.change_method("top-k", std::to_string(options.top_k), std::to_string(changed.top_k),
                           changed);
@@ -144,10 +148,9 @@ std::vector<Experiment> make_experiments(const RunOptions& with_baselines) {
   return maker.take();
 }
 
-Json run_experiments(const RunOptions& with_baselines, std::vector<Experiment>& experiments,
+Json run_experiments(const RunOptions& options, std::vector<Experiment>& experiments,
                      std::uint32_t jobs) {
-  RunOptions base = with_baselines;
-  base.baselines = false;
+  const RunOptions base = without_baselines(options);
   ProcessPool pool(jobs != 0 ? jobs : std::max(1U, std::thread::hardware_concurrency()));
   Progress progress;
   const std::size_t total = experiments.size() + 1;
@@ -155,9 +158,8 @@ Json run_experiments(const RunOptions& with_baselines, std::vector<Experiment>& 
   std::size_t started = 0;
   for (std::size_t finished = 0; finished < total;) {
     while (started < total && pool.has_room()) {
-      const RunOptions& options = started == 0 ? base : experiments[started - 1].options;
-      pool.start(started++,
-                 [&] { return to_text(make_report(simulate(options, load_setup(options)))); });
+      const RunOptions& next = started == 0 ? base : experiments[started - 1].options;
+      pool.start(started++, [&] { return simulated_report(next); });
     }
     const auto outcome = pool.poll();
     if (!outcome) {

@@ -76,6 +76,7 @@ std::string limit_sentence(const Explanation& explanation) {
 
 std::string shares_text(const char* label, const std::vector<Share>& shares) {
   std::vector<std::string> words;
+  words.reserve(shares.size());
   for (const Share& share : shares) {
     words.push_back(fmt::format("{} {}", share.name, percent(share.fraction)));
   }

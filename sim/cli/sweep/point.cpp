@@ -57,8 +57,7 @@ SweepPoint PointMaker::make(const Settings& settings) {
   return point;
 }
 
-std::string simulate_point(const std::vector<std::string>& words) {
-  const RunOptions options = parse_run_words(words);
+std::string simulated_report(const RunOptions& options) {
   return to_text(make_report(simulate(options, load_setup(options))));
 }
 

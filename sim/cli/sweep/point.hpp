@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "options.hpp"
 #include "sweep/keys.hpp"
 
 namespace santa::cli {
@@ -34,7 +35,7 @@ class PointMaker {
   std::map<std::string, std::string> hashes_;  // by path
 };
 
-// The report of `santasim run` with these arguments, as JSON text. Once in a process.
-std::string simulate_point(const std::vector<std::string>& words);
+// The report of a run, as JSON text. Once in a process. Throws InputError and VerificationError.
+std::string simulated_report(const RunOptions& options);
 
 }  // namespace santa::cli

@@ -9,7 +9,7 @@
 namespace santa::cli {
 
 void LocalWorkers::start(std::size_t id, const std::vector<std::string>& words) {
-  pool_.start(id, [&words] { return simulate_point(words); });
+  pool_.start(id, [&words] { return simulated_report(parse_run_words(words)); });
 }
 
 bool is_mpi_rank() {
