@@ -22,7 +22,7 @@ void collect(const std::string& prefix, const Json& json,
              std::vector<std::pair<std::string, Json>>& values) {
   if (json.is_object() && !json.empty()) {
     for (const auto& [name, value] : json.items()) {
-      const std::string key = prefix.empty() ? name : prefix + "." + name;
+      const std::string key = prefix.empty() ? name : fmt::format("{}.{}", prefix, name);
       if (name != "windows") collect(key, value, values);
     }
     return;

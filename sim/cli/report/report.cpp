@@ -136,7 +136,7 @@ void replace(std::string& page, const std::string& mark, const std::string& text
 
 std::string read_plotly(const std::string& path) {
   const std::string place = path.empty() ? kPlotlyFile : path;
-  const std::string text = read_text(place).value_or("");
+  std::string text = read_text(place).value_or("");
   if (text.find("Plotly") == std::string::npos || text.find("</script") != std::string::npos) {
     throw input_error(path.empty() ? "plotly.js" : "--plotly", config::in_quotes(place),
                       text.empty() ? "cannot be read" : "is not plotly.js",

@@ -127,7 +127,12 @@ void SweepStore::check_manifest(const std::string& name, const std::vector<Sweep
   manifest["name"] = name;
   manifest["points"] = points.size();
   manifest["sha256"] = hash_of(points);
-  if (fs::is_empty(folder_)) {
+  std::error_code error;
+  const bool is_empty = fs::is_empty(folder_, error);
+  if (error) {
+    throw input_error(kOption, shown, "cannot be read: " + error.message(), "a readable folder");
+  }
+  if (is_empty) {
     OutputFile file(kOption, path(kManifest));
     file.write(to_text(manifest));
     file.commit();

@@ -34,7 +34,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 void flatten(const std::string& prefix, const Json& json, Fields& fields) {
   if (json.is_object()) {
     for (const auto& [name, value] : json.items()) {
-      flatten(prefix.empty() ? name : prefix + "." + name, value, fields);
+      flatten(prefix.empty() ? name : fmt::format("{}.{}", prefix, name), value, fields);
     }
   } else if (json.is_null()) {
     fields.emplace_back(prefix, "");
