@@ -215,6 +215,37 @@ TEST_F(ThousandPoints, LostRankEndsTheJobAndTheResumedJobRepeatsNothing) {
   expect_same_after(command, out);
 }
 
+// A copy of the program that calls itself another version.
+TEST(SweepUnderMpi, RanksOfTwoProgramsAreRefused) {
+  const TemporaryFolder folder;
+  std::string program = read_file(SANTASIM_PROGRAM);
+  const std::string version = run_program({"--version"}).out;  // "santasim 0.1.0 (commit)"
+  const std::size_t open = version.find('(');
+  if (open == std::string::npos) GTEST_SKIP() << "built outside git";
+  const std::string commit = version.substr(open + 1, 12);
+  std::size_t places = 0;
+  for (std::size_t at = program.find(commit); at != std::string::npos; at = program.find(commit)) {
+    program.replace(at, commit.size(), "0123456789ab");
+    ++places;
+  }
+  ASSERT_GE(places, 1U);
+  const std::string other = folder / "other";
+  write_file(other, program);
+  fs::permissions(other, fs::perms::owner_all);
+  write_file(folder / "spec.yaml", small_sweep(1));
+  const auto words = sweep_words(folder / "spec.yaml", folder / "out");
+  std::vector<std::string> command = {SANTA_MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n",
+                                      "1",          SANTASIM_PROGRAM};
+  command.insert(command.end(), words.begin(), words.end());
+  command.insert(command.end(), {":", "-n", "1", other});
+  command.insert(command.end(), words.begin(), words.end());
+  const Outcome outcome = run_command(command);
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("rank 1 is santasim"));
+  EXPECT_THAT(outcome.err, HasSubstr("0123456789ab"));
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
 TEST(SweepUnderMpi, BadSpecIsOneMessageAndItsExitCode) {
   const TemporaryFolder folder;
   write_file(folder / "spec.yaml", "name: bad\ngrid: {sampels: [1]}\n");

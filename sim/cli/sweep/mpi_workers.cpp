@@ -1,12 +1,17 @@
 // Rank 0 leads and simulates, too; the others take orders, one for each free job, and send back
 // what came of them. Nobody but rank 0 touches the folder of the sweep.
+#include <fmt/format.h>
+
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <boost/mpi/request.hpp>
 #include <boost/serialization/string.hpp>
 #include <boost/serialization/vector.hpp>
 #include <deque>
+#include <utility>
 
+#include "options.hpp"
+#include "santa/config/message_text.hpp"
 #include "santa/error.hpp"
 #include "sweep/workers.hpp"
 
@@ -16,10 +21,20 @@ namespace {
 namespace mpi = boost::mpi;
 
 constexpr int kLeader = 0;
-constexpr int kSlotsTag = 1;
+constexpr int kHelloTag = 1;
 constexpr int kOrderTag = 2;
 constexpr int kOutcomeTag = 3;
 constexpr int kGoneTag = 4;
+
+// The first word of a rank to the leader.
+struct Hello {
+  std::uint64_t slots = 0;
+  std::string program;
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned /*version*/) {
+    archive& slots& program;
+  }
+};
 
 struct Order {
   bool stop = false;
@@ -46,10 +61,21 @@ class MpiWorkers : public Workers {
   MpiWorkers(const mpi::communicator& world, std::size_t jobs) : world_(world), local_(jobs) {
     free_.resize(static_cast<std::size_t>(world_.size()));
     for (int rank = 1; rank < world_.size(); ++rank) {
-      std::uint64_t slots = 0;
-      world_.recv(rank, kSlotsTag, slots);
-      free_[static_cast<std::size_t>(rank)] = slots;
+      Hello hello;
+      world_.recv(rank, kHelloTag, hello);
+      free_[static_cast<std::size_t>(rank)] = hello.slots;
+      if (hello.program != program_version()) strangers_.emplace_back(rank, hello.program);
     }
+  }
+
+  // Throws InputError if a rank is another program: results of two do not mix.
+  void require_one_program() const {
+    if (strangers_.empty()) return;
+    const auto& [rank, program] = strangers_.front();
+    throw input_error("mpirun", "",
+                      fmt::format("rank {} is {}, rank 0 is {}", rank, config::escaped(program),
+                                  program_version()),
+                      "the same program on every machine");
   }
 
   bool has_room() const override { return local_.has_room() || free_rank() != kLeader; }
@@ -108,14 +134,15 @@ class MpiWorkers : public Workers {
 
   const mpi::communicator& world_;
   LocalWorkers local_;
-  std::vector<std::uint64_t> free_;  // jobs without work, by rank
+  std::vector<std::uint64_t> free_;                     // jobs without work, by rank
+  std::vector<std::pair<int, std::string>> strangers_;  // ranks of other versions
   std::size_t remote_ = 0;
 };
 
 // Works for the leader until it says stop.
 void serve(const mpi::communicator& world, std::size_t jobs) {
   LocalWorkers workers(jobs);
-  world.send(kLeader, kSlotsTag, static_cast<std::uint64_t>(jobs));
+  world.send(kLeader, kHelloTag, Hello{jobs, program_version()});
   std::deque<Report> reports;  // a deque: what is being sent stays where it is
   std::optional<mpi::request> sending;
   for (;;) {
@@ -162,6 +189,7 @@ void with_mpi_workers(std::uint32_t jobs, const std::function<void(Workers&)>& l
   }
   MpiWorkers workers(world, slots);
   try {
+    workers.require_one_program();
     lead(workers);
   } catch (...) {
     workers.stop();
