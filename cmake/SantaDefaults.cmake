@@ -16,6 +16,7 @@ option(SANTA_WARNINGS_AS_ERRORS "Treat compiler warnings as errors" ON)
 option(SANTA_BUILD_TESTS "Build the tests" ON)
 option(SANTA_BUILD_BENCHMARKS "Build the benchmarks" ON)
 option(SANTA_BUILD_FUZZERS "Build the libFuzzer targets (needs clang)" OFF)
+option(SANTA_MPI "Spread sweeps over MPI ranks when Boost.MPI is there" ON)
 option(SANTA_CUDA "Build the GPU parts when nvcc is there" ON)
 
 # Interface target that every target of the project links.

@@ -17,6 +17,26 @@ pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc)
 add_library(santa_systemc INTERFACE)
 target_link_libraries(santa_systemc INTERFACE PkgConfig::SYSTEMC)
 
+# MPI is optional: without it `santasim sweep` has the cores of one machine. SANTA_HAVE_MPI tells the
+# other folders, and the target santa_mpi is there.
+set(SANTA_HAVE_MPI OFF)
+if(NOT SANTA_MPI)
+  message(STATUS "MPI: switched off (SANTA_MPI), sweeps run on one machine")
+else()
+  find_package(MPI COMPONENTS CXX)
+  find_package(Boost 1.74 COMPONENTS mpi serialization)
+  if(MPI_CXX_FOUND AND Boost_MPI_FOUND AND Boost_SERIALIZATION_FOUND)
+    set(SANTA_HAVE_MPI ON)
+    add_library(santa_mpi INTERFACE)
+    target_link_libraries(santa_mpi INTERFACE Boost::mpi Boost::serialization MPI::MPI_CXX)
+    # Only the C interface of MPI: its headers for C++ are long withdrawn.
+    target_compile_definitions(santa_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    message(STATUS "MPI: MPI ${MPI_CXX_VERSION} with Boost.MPI, sweeps run under mpirun")
+  else()
+    message(STATUS "MPI: no MPI or no Boost.MPI, sweeps run on one machine")
+  endif()
+endif()
+
 # CUDA is optional: missing or unusable, the reason is a status line and the rest is built.
 # check_language compiles a small program, so an nvcc that rejects this C++ compiler counts as none.
 # SANTA_HAVE_CUDA tells the other folders.

@@ -20,6 +20,11 @@ readonly -A kGroups=(
     verilator: runs the RTL
     zlib1g-dev: waveforms of the RTL
     libboost-dev: exact arithmetic and statistics in tests, vectors
+    libboost-mpi-dev: sweeps over machines
+    libopenmpi-dev: the same
+    openmpi-bin: mpirun
+    python3-plotly: plotly.js, the figures of reports
+    chromium: opens reports in tests
     libcli11-dev: command line
     libyaml-cpp-dev: configuration files
     nlohmann-json3-dev: results and trace headers

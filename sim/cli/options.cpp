@@ -14,6 +14,7 @@ namespace santa::cli {
 namespace {
 
 constexpr int kHelpColumn = 26;
+constexpr const char* kOutputGroup = "Output";
 
 constexpr const char* kMainExamples = R"(Examples:
   santasim run                                    the shipped trace on the edge chip
@@ -21,6 +22,10 @@ constexpr const char* kMainExamples = R"(Examples:
   santasim run --model llama-3.1-8b --context 32768 --config server-hbm3
   santasim cosim                                  the unit in SystemVerilog against its models
   santasim vectors check traces/vectors           recorded results against the golden model
+  santasim sweep SPEC.yaml --out DIR              many runs, on all cores or by mpirun
+  santasim report DIR -o report.html              results as one page of figures
+  santasim explain result.json                    what limits a run, and what to change
+  santasim compare a.json b.json                  two results side by side
   santasim describe stats                         what every number of a result means
 
 Exit codes: 0 done, 1 a check of the results failed, 2 bad input, 3 fault of the program.
@@ -73,12 +78,13 @@ std::unique_ptr<CLI::App> make_app() {
   return app;
 }
 
+}  // namespace
+
 // All options take text: numbers and names are checked in one place, with the project's messages.
-CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
-  CLI::App* run = app.add_subcommand("run", "Simulate one decode step");
+void add_run_choices(CLI::App& run, RawRunOptions& raw) {
   const auto text = [&](const char* group, const char* name, OptionText& target, const char* type,
                         const std::string& description) {
-    run->add_option(name, target, description)->type_name(type)->group(group);
+    run.add_option(name, target, description)->type_name(type)->group(group);
   };
   const char* input = "Input (one source)";
   text(input, "--trace", raw.trace, "F",
@@ -99,10 +105,10 @@ CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
        "Of a trace: layer indices with commas (all); else: how many (1)");
 
   const char* unit = "Unit";
-  run->add_option("--config", raw.config, "Hardware: preset or file (edge-lpddr5)")
+  run.add_option("--config", raw.config, "Hardware: preset or file (edge-lpddr5)")
       ->type_name("F")
       ->group(unit);
-  run->add_option("--set", raw.set, "Change a key of the hardware; may be repeated")
+  run.add_option("--set", raw.set, "Change a key of the hardware; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->group(unit);
@@ -115,10 +121,20 @@ CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
   text(unit, "--top-k", raw.top_k, "K", "Rows of the top-k unit, 1..4096 (as --samples)");
   text(unit, "--seed", raw.seed, "N", "Of all random draws, from 1 (1)");
   text(unit, "--step", raw.step, "N", "Decode step; another step draws other numbers (0)");
-  run->add_flag("--no-baselines", raw.no_baselines, "Leave out the units it is compared with")
+  run.add_flag("--no-baselines", raw.no_baselines, "Leave out the units it is compared with")
       ->group(unit);
+}
 
-  const char* output = "Output";
+namespace {
+
+CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
+  CLI::App* run = app.add_subcommand("run", "Simulate one decode step");
+  add_run_choices(*run, raw);
+  const auto text = [&](const char* group, const char* name, OptionText& target, const char* type,
+                        const std::string& description) {
+    run->add_option(name, target, description)->type_name(type)->group(group);
+  };
+  const char* output = kOutputGroup;
   text(output, "--json", raw.json, "F", "Everything, documented keys; - for standard output");
   text(output, "--timeline", raw.timeline, "F", "Chrome trace of every block, for Perfetto");
   run->add_flag("--tsv", raw.tsv, "Tab-separated values in place of the table")->group(output);
@@ -239,6 +255,14 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   const CLI::App* run = add_run(*app, raw_run);
   const CLI::App* cosim = add_cosim(*app, raw_cosim);
   const CLI::App* vectors = add_vectors(*app, raw_vectors);
+  RawSweepOptions raw_sweep;
+  RawCompareOptions raw_compare;
+  RawExplainOptions raw_explain;
+  const CLI::App* sweep = add_sweep(*app, raw_sweep);
+  RawReportOptions raw_report;
+  const CLI::App* report = add_report(*app, raw_report);
+  const CLI::App* explain = add_explain(*app, raw_explain);
+  const CLI::App* compare = add_compare(*app, raw_compare);
   const CLI::App* describe = add_describe(*app, raw_describe);
   CommandLine result;
   try {
@@ -255,8 +279,30 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   if (run->parsed()) result.run = check_run_options(raw_run);
   if (cosim->parsed()) result.cosim = check_cosim_options(raw_cosim);
   if (vectors->parsed()) result.vectors = check_vectors_options(*vectors, raw_vectors);
+  if (sweep->parsed()) result.sweep = check_sweep_options(raw_sweep);
+  if (compare->parsed()) result.compare = check_compare_options(raw_compare);
+  if (report->parsed()) result.report = check_report_options(raw_report);
+  if (explain->parsed()) result.explain = check_explain_options(*explain, raw_explain);
   if (describe->parsed()) result.describe = check_describe(*describe, raw_describe);
   return result;
+}
+
+RunOptions parse_run_words(const std::vector<std::string>& words) {
+  std::vector<const char*> argv = {"santasim", "run"};
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return parse_command_line(static_cast<int>(argv.size()), argv.data()).run.value();
+}
+
+std::vector<RunOptionName> run_option_names() {
+  CLI::App app;
+  RawRunOptions raw;
+  std::vector<RunOptionName> names;
+  for (const CLI::Option* option : add_run(app, raw)->get_options()) {
+    const std::string name = option->get_name().substr(2);
+    if (option->get_group() == kOutputGroup || name == "set" || name == "help") continue;
+    names.push_back({name, option->get_items_expected_max() == 0});
+  }
+  return names;
 }
 
 }  // namespace santa::cli

@@ -92,17 +92,61 @@ struct VectorsOptions {
   std::string producer;
 };
 
+struct SweepOptions {
+  std::string spec;
+  std::string folder;
+  bool resume = false;
+  std::uint32_t jobs = 0;  // simulations at a time in this process; 0: as many as suit
+};
+
+struct CompareOptions {
+  std::string a;
+  std::string b;
+  bool other_input = false;  // compare results of different inputs
+  bool tsv = false;
+  std::string json;  // empty: none; "-": standard output, in place of the table
+};
+
+struct ExplainOptions {
+  std::string result;             // a file of `santasim run --json`; empty: `run`
+  std::optional<RunOptions> run;  // what to simulate first
+  bool bounds_only = false;       // from counters alone: no change is simulated
+  std::uint32_t jobs = 0;         // simulations at a time; 0: as many as there are cores
+  std::string json;               // empty: none; "-": standard output, in place of the text
+};
+
+struct ReportOptions {
+  std::vector<std::string> inputs;  // result files, or the folder of a sweep
+  std::string output;
+  std::string plotly;  // file of plotly.js; empty: that of the system
+};
+
 // The command line as parsed: one of these is set.
 struct CommandLine {
   std::optional<RunOptions> run;
   std::optional<CosimOptions> cosim;
   std::optional<VectorsOptions> vectors;
   std::optional<DescribeOptions> describe;
+  std::optional<SweepOptions> sweep;
+  std::optional<CompareOptions> compare;
+  std::optional<ExplainOptions> explain;
+  std::optional<ReportOptions> report;
   std::optional<std::string> text;  // of --help and --version
 };
 
 // Throws InputError for anything that is not understood, contradicts itself or is out of range.
 CommandLine parse_command_line(int argc, const char* const* argv);
+
+// The options of `santasim run` from its arguments, less the command's name. Throws as above.
+RunOptions parse_run_words(const std::vector<std::string>& words);
+
+// An option of `santasim run` that says what is simulated, without its dashes. Not --set, for whose
+// keys describe_hardware_keys() stands, and nothing that says where results go.
+struct RunOptionName {
+  std::string name;
+  bool is_switch = false;  // takes no value
+};
+std::vector<RunOptionName> run_option_names();
 
 // Name and version, as --version prints them.
 std::string program_version();

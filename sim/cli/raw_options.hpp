@@ -73,6 +73,46 @@ struct RawVectorsOptions {
 CLI::App* add_vectors(CLI::App& app, RawVectorsOptions& raw);
 VectorsOptions check_vectors_options(const CLI::App& command, const RawVectorsOptions& raw);
 
+struct RawSweepOptions {
+  std::string spec;
+  std::string folder;
+  OptionText jobs;
+  bool resume = false;
+};
+CLI::App* add_sweep(CLI::App& app, RawSweepOptions& raw);
+SweepOptions check_sweep_options(const RawSweepOptions& raw);
+
+struct RawCompareOptions {
+  std::string a;
+  std::string b;
+  OptionText json;
+  bool tsv = false;
+  bool other_input = false;
+};
+CLI::App* add_compare(CLI::App& app, RawCompareOptions& raw);
+CompareOptions check_compare_options(const RawCompareOptions& raw);
+
+struct RawExplainOptions {
+  OptionText result;
+  RawRunOptions run;
+  OptionText jobs;
+  OptionText json;
+  bool bounds_only = false;
+};
+CLI::App* add_explain(CLI::App& app, RawExplainOptions& raw);
+ExplainOptions check_explain_options(const CLI::App& command, const RawExplainOptions& raw);
+
+struct RawReportOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  OptionText plotly;
+};
+CLI::App* add_report(CLI::App& app, RawReportOptions& raw);
+ReportOptions check_report_options(const RawReportOptions& raw);
+
+// The options of `santasim run` that say what is simulated.
+void add_run_choices(CLI::App& run, RawRunOptions& raw);
+
 // The values of --set.
 std::vector<config::Override> parse_overrides(const std::vector<std::string>& assignments);
 // A decimal integer, digits only. Throws InputError that names the option.

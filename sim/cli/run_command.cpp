@@ -48,12 +48,7 @@ std::vector<sim::UnitRequest> choose_units(const RunOptions& options) {
   return units;
 }
 
-// The hardware and where its descriptions lie.
-struct Setup {
-  std::string config_file;
-  config::HardwareConfig hardware;
-  std::string pack_file;
-};
+}  // namespace
 
 Setup load_setup(const RunOptions& options) {
   Setup setup;
@@ -71,6 +66,8 @@ Setup load_setup(const RunOptions& options) {
   return setup;
 }
 
+namespace {
+
 // Everything that can be wrong with the output paths, before any work.
 void check_outputs(const RunOptions& options, const Setup& setup) {
   std::vector<NamedPath> inputs = input_files(options.input);
@@ -84,6 +81,8 @@ void check_outputs(const RunOptions& options, const Setup& setup) {
   require_distinct(inputs, outputs);
   for (const NamedPath& output : outputs) OutputFile::check(output.option, output.path);
 }
+
+}  // namespace
 
 RunResult simulate(const RunOptions& options, const Setup& setup) {
   RunResult result;
@@ -126,8 +125,6 @@ RunResult simulate(const RunOptions& options, const Setup& setup) {
   }
   return result;
 }
-
-}  // namespace
 
 void run(const RunOptions& options) {
   const Setup setup = load_setup(options);

@@ -145,6 +145,10 @@ TEST(Help, EveryCommandHasExamples) {
   const std::vector<std::string> commands[] = {
       {"--help"},
       {"run", "--help"},
+      {"sweep", "--help"},
+      {"report", "--help"},
+      {"explain", "--help"},
+      {"compare", "--help"},
       {"describe", "--help"},
       {"describe", "stats", "--help"},
       {"describe", "config", "--help"},

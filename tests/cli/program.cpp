@@ -37,10 +37,19 @@ std::vector<std::string> TemporaryFolder::files() const {
   return names;
 }
 
-pid_t start_program(const std::vector<std::string>& arguments, const std::string& out_file,
-                    const std::string& err_file, bool close_out) {
+namespace {
+
+std::vector<std::string> with_program(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {SANTASIM_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+}  // namespace
+
+pid_t start_command(const std::vector<std::string>& command, const std::string& out_file,
+                    const std::string& err_file, bool close_out) {
+  std::vector<std::string> words = command;
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
@@ -56,17 +65,25 @@ pid_t start_program(const std::vector<std::string>& arguments, const std::string
   }
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_file.c_str(), kCreate, 0600);
   pid_t process = 0;
-  const int error =
-      ::posix_spawn(&process, SANTASIM_PROGRAM, &actions, nullptr, argv.data(), environ);
+  const int error = ::posix_spawnp(&process, argv.front(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::runtime_error("cannot start " SANTASIM_PROGRAM);
+  if (error != 0) throw std::runtime_error("cannot start " + command.front());
   return process;
 }
 
+pid_t start_program(const std::vector<std::string>& arguments, const std::string& out_file,
+                    const std::string& err_file, bool close_out) {
+  return start_command(with_program(arguments), out_file, err_file, close_out);
+}
+
 Outcome run_program(const std::vector<std::string>& arguments, const Redirect& out) {
+  return run_command(with_program(arguments), out);
+}
+
+Outcome run_command(const std::vector<std::string>& command, const Redirect& out) {
   const TemporaryFolder folder;
   const std::string out_file = out.file.empty() ? folder / "out" : out.file;
-  const pid_t process = start_program(arguments, out_file, folder / "err", out.closed);
+  const pid_t process = start_command(command, out_file, folder / "err", out.closed);
   int status = 0;
   ::waitpid(process, &status, 0);
   Outcome outcome;

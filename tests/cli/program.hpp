@@ -37,6 +37,11 @@ struct Redirect {
   bool closed = false;
 };
 
+// Any command, its first word the program, looked for in PATH.
+pid_t start_command(const std::vector<std::string>& command, const std::string& out_file,
+                    const std::string& err_file, bool close_out = false);
+Outcome run_command(const std::vector<std::string>& command, const Redirect& out = {});
+
 pid_t start_program(const std::vector<std::string>& arguments, const std::string& out_file,
                     const std::string& err_file, bool close_out = false);
 Outcome run_program(const std::vector<std::string>& arguments, const Redirect& out = {});

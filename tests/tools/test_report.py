@@ -1,0 +1,286 @@
+"""`santasim report`: the page in a browser without a window, its figures and its numbers.
+
+The environment variable SANTASIM names the program. Without chromium the tests of the page are
+skipped, and say so.
+"""
+
+import copy
+import html.parser
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ.get("SANTASIM", "santasim")
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+SECTIONS = ["energy-parts", "latency-phases", "roofline", "gather-knee", "pareto", "power",
+            "sensitivity", "seeds", "runs"]
+SMALL = ["--synthetic", "gaussian", "--config", "tiny-test", "--query-heads", "4", "--kv-heads",
+         "2", "--head-dimension", "32", "--context", "200"]
+SWEEP = """
+name: spread & <cost>
+fixed: {config: tiny-test, synthetic: gaussian, query-heads: 2, kv-heads: 1, head-dimension: 8,
+        context: 64}
+grid: {samples: [3, 8, 32], seed: [1, 2, 3, 4]}
+"""
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False)
+
+
+class Page(html.parser.HTMLParser):
+    """Sections with their state, tables and number of drawings, and the attributes of the body."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.body, self.sections, self.links = {}, {}, []
+        self._section, self._row, self._cell, self._script = None, None, None, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag == "body":
+            self.body = attrs
+        elif tag == "section":
+            self._section = self.sections[attrs["id"]] = {
+                "state": attrs.get("data-state"), "rows": [], "drawings": 0, "text": ""}
+        elif tag == "svg" and self._section and "main-svg" in attrs.get("class", ""):
+            self._section["drawings"] += 1
+        elif tag == "tr":
+            self._row = []
+        elif tag in ("td", "th") and self._row is not None:
+            self._cell = ""
+        self._script = tag in ("script", "style")
+        self.links += [value for name, value in attrs.items() if name in ("src", "href")]
+
+    def handle_endtag(self, tag):
+        if tag == "section":
+            self._section = None
+        elif tag in ("td", "th") and self._row is not None:
+            self._row.append(self._cell)
+            self._cell = None
+        elif tag == "tr" and self._section:
+            self._section["rows"].append(self._row)
+            self._row = None
+        self._script = False
+
+    def handle_data(self, data):
+        if self._script:
+            return
+        if self._cell is not None:
+            self._cell += data
+        elif self._section:
+            self._section["text"] += data
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = pathlib.Path(cls.folder.name)
+        cls.result = cls.path / "result.json"
+        done = run("run", *SMALL, "--json", cls.result)
+        assert done.returncode == 0, done.stderr
+        (cls.path / "sweep.yaml").write_text(SWEEP)
+        done = run("sweep", cls.path / "sweep.yaml", "--out", cls.path / "sweep")
+        assert done.returncode == 2, done.stderr  # samples: 3 is refused
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def make(self, *inputs):
+        page = self.path / "page.html"
+        page.unlink(missing_ok=True)
+        done = run("report", *inputs, "-o", page)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return page
+
+    def open(self, page, *flags):
+        """The document after its scripts have run. Fails for anything on the browser's console."""
+        if BROWSER is None:
+            self.skipTest("chromium is not installed")
+        with tempfile.TemporaryDirectory() as profile:
+            done = subprocess.run(
+                [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                 "--disable-dev-shm-usage", f"--user-data-dir={profile}",
+                 "--host-resolver-rules=MAP * ~NOTFOUND",
+                 "--virtual-time-budget=60000", "--window-size=1280,1000", *flags, "--dump-dom",
+                 page.as_uri()],
+                capture_output=True, text=True, check=False, timeout=240)
+        console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+        self.assertEqual(console, [])
+        return Page(done.stdout)
+
+    def check_drawn(self, page, left_out):
+        self.assertEqual(page.body.get("data-ready"), "yes")
+        self.assertEqual(page.body.get("data-problems"), "")
+        self.assertEqual(list(page.sections), SECTIONS)
+        for name, section in page.sections.items():
+            if name in left_out:
+                self.assertEqual(section["state"], "left out", name)
+                self.assertIn("Left out: ", section["text"])
+                continue
+            self.assertEqual(section["state"], "drawn", name)
+            self.assertGreaterEqual(section["drawings"], 1, name)
+            self.assertGreaterEqual(len(section["rows"]), 2, name)
+
+    def test_every_figure_of_one_run(self):
+        page = self.open(self.make(self.result))
+        self.check_drawn(page, ["gather-knee", "seeds"])
+        report = json.loads(self.result.read_text())
+        rows = page.sections["energy-parts"]["rows"]
+        self.assertEqual(rows[0][1:], ["sys S=256", "dense int8", "dense fp16", "top-k k=256"])
+        units = [report, *(report["baselines"][name] for name in ("dense", "dense_fp16", "topk"))]
+        for cell, unit in zip(rows[-1][1:], units):
+            self.assertAlmostEqual(float(cell) / unit["energy"]["total_pj"]["mid"], 1, delta=1e-3)
+
+    def test_flips_are_where_two_units_cost_the_same(self):
+        page = self.open(self.make(self.result))
+        report = json.loads(self.result.read_text())
+        price = {}
+        for line in page.sections["sensitivity"]["rows"][1:]:
+            price[(line[0], line[1])] = line[3]
+
+        def cost(unit, pj_per_bit):
+            lines = unit["energy"]["operations"]
+            per_bit = ("dram_read", "dram_write", "dram_io")
+            # Counts of bytes that are read and written: each crosses the interface once.
+            moved = 8 * sum(line["count"] for line in lines
+                            if line["part"] in ("dram_read", "dram_write"))
+            rest = sum(line["total_pj"] for line in lines if line["part"] not in per_bit)
+            rest += sum(line["total_pj"] for line in unit["energy"]["static"])
+            return rest + moved * pj_per_bit
+
+        flips = 0
+        for name, label in (("dense", "dense int8"), ("dense_fp16", "dense fp16"),
+                            ("topk", "top-k k=256")):
+            flip = price[("DRAM, pJ a bit", label)]
+            own, other = report, report["baselines"][name]
+            if flip:
+                flips += 1
+                self.assertAlmostEqual(cost(own, float(flip)) / cost(other, float(flip)), 1,
+                                       delta=2e-3)
+            else:
+                for pj_per_bit in (0, 1e9):
+                    self.assertEqual(cost(own, pj_per_bit) < cost(other, pj_per_bit),
+                                     cost(own, 5) < cost(other, 5))
+        self.assertGreater(flips, 0)
+
+    def test_sweep_with_seeds_and_failed_points(self):
+        page = self.open(self.make(self.path / "sweep"))
+        self.check_drawn(page, ["gather-knee"])
+        self.assertIn("4 points failed", page.sections["runs"]["text"])
+        points = [json.loads(line) for line in
+                  (self.path / "sweep/results.jsonl").read_text().splitlines()]
+        rows = page.sections["seeds"]["rows"][1:]
+        self.assertEqual(len(rows), 2)
+        for row, samples in zip(rows, ("8", "32")):
+            errors = [p["result"]["accuracy"]["relative_l2"] for p in points
+                      if p["settings"]["samples"] == samples]
+            self.assertEqual(row[3], "4")
+            self.assertAlmostEqual(float(row[4]), statistics.mean(errors), delta=1e-4)
+            self.assertAlmostEqual(float(row[5]), statistics.stdev(errors), delta=1e-4)
+        # Eight sampled points, and baselines once each: two top-k, two dense.
+        self.assertEqual(len(page.sections["pareto"]["rows"]) - 1, 8 + 2 + 2)
+
+    def test_gather_knee_of_the_dram_model(self):
+        report = json.loads(self.result.read_text())
+        files = []
+        for timing, knee in (("hbm2", 64), ("ddr4-3200", 128)):
+            for row in (16, 32, 64, 128, 256):
+                point = copy.deepcopy(report)
+                point["configuration"]["memory"].update(model="dram", timing=timing)
+                point["provenance"]["configuration_hash"] = timing
+                point["input"]["head_dimension"] = row
+                point["samples"]["row_reads"] = 1000
+                point["latency"]["ns"] = 1000 * max(row, knee) / 40
+                point["traffic"]["value_bytes"] = point["traffic"]["total_bytes"]
+                files.append(self.path / f"{timing}-{row}.json")
+                files[-1].write_text(json.dumps(point))
+        page = self.open(self.make(*files))
+        self.check_drawn(page, ["seeds"])
+        section = page.sections["gather-knee"]
+        self.assertIn("ddr4-3200 128 bytes, hbm2 64 bytes", section["text"])
+        self.assertEqual(len(section["rows"]), 11)
+        # 1,000 rows of 16 bytes in the time of 64 bytes each, of two channels of 25.6 GB/s.
+        row = next(row for row in section["rows"] if row[:2] == ["hbm2", "16"])
+        self.assertAlmostEqual(float(row[3]), 40 * 16 / 64, delta=1e-3)
+        self.assertAlmostEqual(float(row[2]), 40 * 16 / 64 / 51.2, delta=1e-3)
+
+    def test_narrow_page_fits_another_run_is_chosen_and_a_table_is_copied(self):
+        page = self.make(self.path / "sweep")
+        frame = self.path / "frame.html"
+        frame.write_text(f"""<!DOCTYPE html><body><iframe src="{page.name}"
+          style="width:400px;height:6000px;border:0"></iframe><script>
+          const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+          window.onload = async () => {{
+            const inner = document.querySelector("iframe").contentDocument;
+            while (inner.body.dataset.ready !== "yes") await wait(100);
+            const figures = [...inner.querySelectorAll(".figure")];
+            const result = document.body.dataset;
+            result.width = inner.documentElement.scrollWidth;
+            result.widest = Math.max(...figures.map((f) => f.scrollWidth));
+            const button = inner.querySelector("button");
+            button.click();
+            await wait(300);
+            result.copied = button.textContent;
+            const select = inner.querySelector("select");
+            select.value = "5";
+            select.dispatchEvent(new Event("change"));
+            await wait(3000);
+            result.chosen = inner.querySelector("#energy-parts p").textContent;
+            result.done = "yes";
+          }};</script>""")
+        body = self.open(frame, "--allow-file-access-from-files").body
+        self.assertEqual(body.get("data-done"), "yes")
+        self.assertLessEqual(int(body["data-width"]), 400)
+        self.assertLessEqual(int(body["data-widest"]), 400)
+        self.assertEqual(body["data-copied"], "copied")
+        self.assertTrue(body["data-chosen"].startswith("sys S=32 "), body["data-chosen"])
+
+    def test_page_needs_nothing_but_itself(self):
+        text = self.make(self.result).read_text()
+        own = re.sub(r"<script>.*?</script>", "", text, count=1, flags=re.DOTALL)  # plotly.js
+        self.assertNotRegex(own, r"https?://")
+        self.assertEqual([link for link in Page(own).links if not link.startswith("#")], [])
+        self.assertEqual(self.make(self.result).read_text(), text)
+
+    def refused(self, parts, *words):
+        done = run("report", *words)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr.count("\n"), 1)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+    def test_bad_input_is_refused(self):
+        page = self.path / "refused.html"
+        text = self.path / "text.json"
+        text.write_text("{}")
+        empty = self.path / "empty"
+        empty.mkdir(exist_ok=True)
+        self.refused(["text.json", "is no result of a run"], text, "-o", page)
+        self.refused(["none.json", "cannot be read"], self.path / "none.json", "-o", page)
+        self.refused(["empty", "has no results.jsonl"], empty, "-o", page)
+        (self.path / "bad").mkdir(exist_ok=True)
+        (self.path / "bad/results.jsonl").write_text('{"key": "x"}\n')
+        self.refused(["results.jsonl:1", "is no line of a sweep"], self.path / "bad", "-o", page)
+        self.refused(["folder beside other results"], empty, self.result, "-o", page)
+        self.refused(["--output", "is the input file"], self.result, "-o", self.result)
+        self.refused(["--output", "No such file"], self.result, "-o", empty / "none/page.html")
+        self.refused(["--plotly", "is not plotly.js"], self.result, "-o", page, "--plotly", text)
+        self.refused(["--plotly", "cannot be read"], self.result, "-o", page, "--plotly", empty)
+        self.refused(["--output"], self.result)
+        self.refused(["IN"], "-o", page)
+        self.refused(["No space left"], self.result, "-o", "/dev/full")
+        self.assertFalse(page.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
