@@ -81,14 +81,22 @@ Handle EnergyMeter::sram_access(Block block, const std::string& name, std::uint6
 }
 
 Handle EnergyMeter::dram_activate() {
+  return dram_command("dram_activate", Part::dram_activate, dram_.activate);
+}
+
+Handle EnergyMeter::dram_refresh() {
+  return dram_command("dram_refresh", Part::dram_refresh, dram_.refresh);
+}
+
+Handle EnergyMeter::dram_command(const char* name, Part part, const Table& table) {
   OperationLine line;
   line.block = Block::memory;
-  line.part = Part::dram_activate;
-  line.name = "dram_activate";
-  line.each_pj = value_of(dram_.activate);
-  line.constant = dram_.activate.key;
+  line.part = part;
+  line.name = name;
+  line.each_pj = value_of(table);
+  line.constant = table.key;
   line.rule = "table point";
-  line.confidence = dram_.activate.confidence;
+  line.confidence = table.confidence;
   return add_line(std::move(line), std::nullopt);
 }
 

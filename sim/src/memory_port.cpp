@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dram_memory.hpp"
 #include "pipeline.hpp"
 
 namespace santa::sim {
@@ -23,7 +24,7 @@ MemoryPort::MemoryPort(const sc_core::sc_module_name& name, const config::Hardwa
       access_bytes_(static_cast<std::uint64_t>(hardware.memory.access_bytes)),
       port_bytes_(static_cast<std::uint64_t>(hardware.unit.port_bytes)),
       max_in_flight_(static_cast<std::uint64_t>(hardware.memory.max_outstanding)),
-      latency_(hardware.memory.latency_ns, sc_core::SC_NS),
+      latency_(sc_core::sc_time::from_value(first_data_fs(hardware))),
       clock_(clock),
       scratch_(kRequestBytes),
       late_responses_("late_responses"),

@@ -25,9 +25,9 @@ enum class Stream : std::uint8_t { kQuery, kKey, kValue, kStash, kOutput };
 //
 // Data crosses the port in words of `unit.port_bytes`, one a cycle for reads and one for writes. A
 // request that touches w words starts to cross when the words of the requests before it, in the
-// order of the memory's answers, have crossed; a read not before `memory.latency_ns` after its
-// issue, a write not before its issue. It ends w cycles later, or with the memory's answer if that
-// comes later, and two registers behind that.
+// order of the memory's answers, have crossed; a read not before first_data_fs() after its issue
+// (`memory.latency_ns`, unless the model is dram), a write not before its issue. It ends w cycles
+// later, or with the memory's answer if that comes later, and two registers behind that.
 class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
  public:
   tlm_utils::simple_initiator_socket<MemoryPort> socket;

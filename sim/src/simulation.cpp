@@ -6,6 +6,7 @@
 #include "attention_unit.hpp"
 #include "bandwidth_memory.hpp"
 #include "dense_unit.hpp"
+#include "dram_memory.hpp"
 #include "santa/error.hpp"
 #include "topk_unit.hpp"
 
@@ -34,11 +35,40 @@ void check_request(const SimulationRequest& request) {
   }
 }
 
+// The memory of a description, behind its socket.
+class Memory {
+ public:
+  Memory(const std::string& name, const config::HardwareConfig& hardware,
+         energy::EnergyMeter& meter, const DramObserver& observer) {
+    if (hardware.dram) {
+      dram_ = std::make_unique<DramMemory>(name.c_str(), hardware, meter, observer);
+    } else {
+      bandwidth_ = std::make_unique<BandwidthMemory>(name.c_str(), hardware.memory, meter);
+    }
+  }
+  void bind(MemoryPort& port) {
+    if (dram_) {
+      port.socket.bind(dram_->socket);
+    } else {
+      port.socket.bind(bandwidth_->socket);
+    }
+  }
+  // At the end of the run, once.
+  MemoryCounters finish(const sc_core::sc_time& run) {
+    return dram_ ? dram_->finish(run) : bandwidth_->counters(run);
+  }
+
+ private:
+  std::unique_ptr<BandwidthMemory> bandwidth_;
+  std::unique_ptr<DramMemory> dram_;
+};
+
 // One unit with a memory system of its own, and everything it records.
 class UnitSystem {
  public:
+  // `observer` sees the memory's bursts; empty for most units.
   UnitSystem(const SimulationRequest& request, const UnitRequest& unit, const Clock& clock,
-             std::function<void()> job_finished)
+             const DramObserver& observer, std::function<void()> job_finished)
       : hardware_(*request.hardware),
         jobs_(request.jobs),
         name_(to_string(unit.kind)),
@@ -48,14 +78,14 @@ class UnitSystem {
                 static_cast<unsigned>(hardware_.memory.devices), kEnergyWindowNs}),
         probe_(clock, request.record_spans),
         port_((name_ + "_port").c_str(), hardware_, clock),
-        memory_((name_ + "_memory").c_str(), hardware_.memory, meter_),
+        memory_(name_ + "_memory", hardware_, meter_, observer),
         clock_(clock) {
     report_.kind = unit.kind;
     report_.options = unit.options;
     report_.outputs.resize(jobs_.size());
     report_.rows.resize(jobs_.size());
     report_.log_sum_exp.resize(jobs_.size());
-    port_.socket.bind(memory_.socket);
+    memory_.bind(port_);
     const UnitContext context{hardware_, clock_, meter_, probe_, port_, report_};
     const auto finished = [this] { finish_job(); };
     switch (unit.kind) {
@@ -87,7 +117,7 @@ class UnitSystem {
     report_.latency_cycles = clock_.to_cycles(end_);
     report_.latency_ns = to_ns(end_);
     report_.traffic = port_.traffic();
-    report_.memory = memory_.counters(end_);
+    report_.memory = memory_.finish(end_);
     report_.blocks = probe_.counters();
     report_.energy = meter_.finish(report_.latency_ns);
     report_.spans = probe_.take_spans();
@@ -124,7 +154,7 @@ class UnitSystem {
   energy::EnergyMeter meter_;
   UnitProbe probe_;
   MemoryPort port_;
-  BandwidthMemory memory_;
+  Memory memory_;
   const Clock& clock_;
   UnitReport report_;
   std::unique_ptr<sc_core::sc_module> unit_;
@@ -162,7 +192,8 @@ std::vector<UnitReport> simulate(const SimulationRequest& request) {
   };
   std::vector<std::unique_ptr<UnitSystem>> systems;
   for (const UnitRequest& unit : request.units) {
-    systems.push_back(std::make_unique<UnitSystem>(request, unit, clock, job_finished));
+    const DramObserver observer = systems.empty() ? request.dram_observer : nullptr;
+    systems.push_back(std::make_unique<UnitSystem>(request, unit, clock, observer, job_finished));
   }
   sc_core::sc_start();
   std::vector<UnitReport> reports;

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "key_binder.hpp"
 #include "santa/config/preset.hpp"
 
 namespace santa::config {
 namespace {
+
+constexpr const char* kDramSection = "dram";
 
 const ChoiceNames<MergeRows>& merge_rows_names() {
   static const ChoiceNames<MergeRows> names = {
@@ -20,6 +24,12 @@ const ChoiceNames<MemoryKind>& memory_kind_names() {
                                                 {"hbm2", MemoryKind::kHbm2},
                                                 {"hbm2e", MemoryKind::kHbm2e},
                                                 {"hbm3", MemoryKind::kHbm3}};
+  return names;
+}
+
+const ChoiceNames<MemoryModel>& memory_model_names() {
+  static const ChoiceNames<MemoryModel> names = {{"bandwidth", MemoryModel::kBandwidth},
+                                                 {"dram", MemoryModel::kDram}};
   return names;
 }
 
@@ -81,6 +91,11 @@ template <typename Memory, typename Visitor>
 void visit_memory_keys(Memory& memory, Visitor& v) {
   v.choice("memory.kind", memory.kind, memory_kind_names(),
            "Kind of memory, by which the technology pack lists its energy.");
+  v.choice("memory.model", memory.model, memory_model_names(),
+           "How the time of accesses is modelled: bandwidth and a fixed latency, or banks, timing "
+           "constraints and refresh (dram).");
+  v.text("memory.timing", memory.timing,
+         "Timing of the dram model: a preset of configs/dram or a path; not read by bandwidth.");
   v.integer("memory.channels", memory.channels, 1, 128, "channels",
             "Independent channels (pseudo-channels of high-bandwidth memory).");
   v.number("memory.channel_gb_per_s", memory.channel_gb_per_s, 0.1, 1000, "GB/s",
@@ -162,6 +177,35 @@ void check_memory(const Node& root, const MemoryConfig& memory) {
                    memory.access_bytes);
 }
 
+// What the description says of its memory and what the timing says must be one memory.
+void check_dram(const Node& root, const MemoryConfig& memory, const DramConfig& dram) {
+  const Node section = root.child("memory");
+  const auto require_equal = [&](const char* key, std::int64_t value, const char* what,
+                                 std::int64_t expected) {
+    if (value != expected) {
+      throw section.error(
+          key, fmt::format("got {}", value),
+          fmt::format("{}, the {} of the timing {}", expected, what, in_quotes(dram.name)));
+    }
+  };
+  require_equal("access_bytes", memory.access_bytes, "burst_bytes", dram.burst_bytes);
+  require_equal("row_bytes", memory.row_bytes, "row_bytes", dram.row_bytes);
+  require_equal("banks_per_channel", memory.banks_per_channel, "banks", dram.banks());
+  constexpr double kTolerance = 0.01;  // periods of the clock are whole picoseconds
+  const double peak = dram.peak_gb_per_s();
+  if (std::abs(memory.channel_gb_per_s - peak) > kTolerance * peak) {
+    throw section.error(
+        "channel_gb_per_s", fmt::format("got {}", memory.channel_gb_per_s),
+        fmt::format("{:.4g} within 1 %, the peak of the timing {}", peak, in_quotes(dram.name)));
+  }
+  const double closed_ns = static_cast<double>(dram.closed_read_cycles() * dram.clock_ps) * 1e-3;
+  if (memory.latency_ns < closed_ns) {
+    throw section.error("latency_ns", fmt::format("got {}", memory.latency_ns),
+                        fmt::format("at least {}, precharge, activate and read of the timing {}",
+                                    closed_ns, in_quotes(dram.name)));
+  }
+}
+
 // FNV-1a, 64 bit: offset basis and prime as published by Fowler, Noll and Vo.
 std::uint64_t fnv1a(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -181,10 +225,14 @@ std::string name_of(MemoryKind value) {
   return name_in(memory_kind_names(), value);
 }
 
+std::string name_of(MemoryModel value) {
+  return name_in(memory_model_names(), value);
+}
+
 std::string HardwareConfig::canonical_text() const {
   KeyWriter writer;
   visit_hardware_keys(*this, writer);
-  return writer.result();
+  return writer.result() + (dram ? canonical_dram_text(*dram) : "");
 }
 
 std::string HardwareConfig::hash() const {
@@ -197,21 +245,55 @@ std::string HardwareConfig::unit_hash() const {
   return fmt::format("{:016x}", fnv1a(writer.result()));
 }
 
-HardwareConfig read_hardware(const Node& root) {
+namespace {
+
+std::string find_timing(const Node& root, const MemoryConfig& memory) {
+  try {
+    return find_config("dram", memory.timing);
+  } catch (const InputError& error) {
+    throw root.child("memory").error("timing", error.what(), "");
+  }
+}
+
+// `timing_changes`: overrides of keys of the file memory.timing.
+HardwareConfig read(const Node& root, const std::vector<Override>& timing_changes) {
   HardwareConfig config;
   KeyReader reader(root);
   visit_hardware_keys(config, reader);
+  if (config.memory.model == MemoryModel::kDram) {
+    config.dram = root.has(kDramSection)
+                      ? read_dram(root.child(kDramSection))
+                      : load_dram(find_timing(root, config.memory), timing_changes);
+  } else if (!timing_changes.empty()) {
+    throw input_error("--set", std::string(kDramSection) + "." + timing_changes.front().key,
+                      "has no effect with memory.model bandwidth", "memory.model dram");
+  }
   root.finish();
   check_unit(root, config.unit);
   check_memory(root, config.memory);
+  if (config.dram) check_dram(root, config.memory, *config.dram);
   return config;
+}
+
+}  // namespace
+
+HardwareConfig read_hardware(const Node& root) {
+  return read(root, {});
 }
 
 HardwareConfig load_hardware(const std::string& name_or_path,
                              const std::vector<Override>& overrides) {
   Node root = load_yaml_file(find_config("hardware", name_or_path));
-  root.set_overrides(overrides);
-  return read_hardware(root);
+  const std::string dram_prefix = std::string(kDramSection) + ".";
+  std::vector<Override> timing_changes;
+  for (const Override& change : overrides) {
+    if (change.key.rfind(dram_prefix, 0) == 0 && !root.has(kDramSection)) {
+      timing_changes.push_back({change.key.substr(dram_prefix.size()), change.value});
+    } else {
+      root.set_override(change.key, change.value);
+    }
+  }
+  return read(root, timing_changes);
 }
 
 std::vector<KeyDescription> describe_hardware_keys() {

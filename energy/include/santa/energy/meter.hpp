@@ -65,6 +65,8 @@ class EnergyMeter {
   // Row activates, and bytes moved; a byte draws array (dram_read, dram_write) and interface
   // (dram_io) energy. Booked under Block::memory.
   Handle dram_activate();
+  // Refreshes, each of all banks of a channel.
+  Handle dram_refresh();
   Handle dram_read_byte();
   Handle dram_write_byte();
 
@@ -95,6 +97,7 @@ class EnergyMeter {
   Handle add_line(OperationLine line, const std::optional<Share>& share);
   Handle sram_access(Block block, const std::string& name, std::uint64_t capacity_bytes,
                      unsigned port_bits, bool is_write);
+  Handle dram_command(const char* name, Part part, const Table& table);
   Handle dram_transfer(const char* name, Part part, const Table& table);
   void open_window(double time_ns);
   void book_pending();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "santa/attention/kv_head.hpp"
 #include "santa/config/hardware.hpp"
 #include "santa/energy/meter.hpp"
+#include "santa/sim/dram_counters.hpp"
 
 namespace santa::sim {
 
@@ -61,6 +63,7 @@ struct MemoryCounters {
   double busy_fraction = 0.0;    // of the peak bandwidth over the run
   double mean_latency_ns = 0.0;  // request accepted to response
   double peak_outstanding = 0.0;
+  std::optional<DramCounters> dram;  // of the dram model
 };
 
 // One block of the unit over the run.
@@ -125,12 +128,15 @@ struct SimulationRequest {
   std::vector<Job> jobs;
   std::vector<UnitRequest> units;
   bool record_spans = false;
+  // Sees every burst of the first unit's memory; only of the dram model.
+  DramObserver dram_observer;
   // Called from time to time with the fraction of jobs finished (0..1) over all units.
   std::function<void(double)> progress;
 };
 
 // Simulates every unit of the request. May be called once in a process: SystemC elaborates once.
-// Throws InputError when the hardware cannot hold the request (group or head dimension too large),
+// Throws InputError when the hardware cannot hold the request (group or head dimension too large,
+// more bytes than the dram model's memory has),
 // VerificationError when an internal check of the results fails.
 std::vector<UnitReport> simulate(const SimulationRequest& request);
 

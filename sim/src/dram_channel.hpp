@@ -1,0 +1,169 @@
+// One DRAM channel: banks, timing constraints, refresh, and the scheduler in front of them. Plain
+// arithmetic on whole clock cycles, without SystemC: work is done a command at a time, never a
+// cycle at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <vector>
+
+#include "santa/config/dram.hpp"
+#include "santa/sim/dram_counters.hpp"
+
+namespace santa::sim {
+
+// Bursts that follow one another in one row of one bank.
+struct DramRun {
+  std::uint32_t bank = 0;
+  std::uint32_t row = 0;
+  std::uint32_t bursts = 0;
+  std::uint32_t tag = 0;  // of the owner, handed back when the last burst is placed
+  bool is_write = false;
+};
+
+struct DramCompletion {
+  std::uint32_t tag = 0;
+  std::uint64_t data_end_cycle = 0;  // when the run's last data has crossed the bus
+};
+
+// Scheduler. The oldest `window_bursts` bursts that have arrived compete. Of all commands that some
+// burst waits for, the one that can be issued first is issued; at one time, reads and writes go
+// before activates and precharges, and older bursts before younger ones. A bank with a burst for
+// its open row keeps that row. When 4 windows of bursts have overtaken the oldest one, reads and
+// writes wait for it. Rows stay open until another row or a refresh needs the bank.
+//
+// Refresh. One of all banks is due every tREFI. It is issued when no burst waits, or when more than
+// `refresh_postponed` are due; then all that are due follow one another.
+//
+// Not modelled: the command bus (commands of one cycle do not disturb one another) and what differs
+// between stack levels beyond bank groups.
+class DramChannel {
+ public:
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  explicit DramChannel(const config::DramConfig& dram);
+
+  // A run that arrives at `cycle`, which never falls from call to call and is not before the last
+  // advance().
+  void push(const DramRun& run, std::uint64_t cycle);
+
+  // Issues every command up to `cycle`, and appends the runs that it completes.
+  void advance(std::uint64_t cycle, std::vector<DramCompletion>& completions);
+
+  // No earlier than this a read or write will be issued; kNever without work.
+  std::uint64_t next_cycle() const;
+
+  // Cycles from a read or write command to the end of its data, the smaller of both.
+  std::uint64_t shortest_access_cycles() const { return shortest_access_; }
+
+  // Sums so far, in cycles of this channel.
+  const DramSums& sums() const { return sums_; }
+  // The same with the idle time up to `cycle`.
+  DramSums sums_until(std::uint64_t cycle) const;
+
+ private:
+  enum Direction : std::uint8_t { kRead, kWrite };
+  static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  struct Waiting {
+    DramRun run;
+    std::uint64_t order = 0;      // of arrival
+    std::uint64_t entered = 0;    // cycle of entry into the window
+    std::uint64_t overtaken = 0;  // bursts issued before this one entered
+    std::uint32_t admitted = 0;   // bursts of it inside the window
+    bool opened_row = false;      // an activate was issued for it
+    bool started = false;
+  };
+  struct Arrival {
+    DramRun run;
+    std::uint64_t cycle = 0;
+  };
+  struct Bank {
+    std::uint32_t row = kNoRow;
+    std::uint64_t activate_at = 0;
+    std::uint64_t precharge_at = 0;
+    std::array<std::uint64_t, 2> column_at{};        // by Direction: activate + tRCD
+    DramLimit activate_limit = DramLimit::kLatency;  // what set activate_at
+    DramLimit row_limit = DramLimit::kLatency;       // what set the time of the last activate
+    std::vector<Waiting> waiting;                    // in the window, by age
+    std::size_t hit = kNone;                         // oldest of them for the open row
+  };
+  struct Group {
+    std::array<std::uint64_t, 2> column_at{};
+    std::array<DramLimit, 2> column_limit{};
+    std::uint64_t activate_at = 0;
+  };
+  struct Choice {
+    std::uint64_t cycle = kNever;
+    std::uint64_t order = kNever;
+    std::uint32_t bank = 0;
+    bool better_than(const Choice& other) const {
+      return cycle != other.cycle ? cycle < other.cycle : order < other.order;
+    }
+  };
+
+  void admit();
+  bool can_admit(std::uint64_t cycle) const;
+  void choose(Choice& column, Choice& row) const;
+  std::uint64_t column_cycle(const Bank& bank, const Group& group, const Waiting& waiting) const;
+  std::uint64_t row_cycle(const Bank& bank, const Group& group) const;
+  std::uint64_t refresh_cycle() const;
+  void issue_column(const Choice& choice, std::vector<DramCompletion>& completions);
+  void issue_row(const Choice& choice);
+  void issue_refresh(std::uint64_t cycle);
+  void account(std::uint64_t data_start, DramLimit limit);
+  DramLimit limit_of_column(const Bank& bank, const Group& group, const Waiting& waiting,
+                            std::uint64_t cycle) const;
+  void find_hit(Bank& bank);
+  Group& group_of(std::uint32_t bank) { return groups_[bank / banks_per_group_]; }
+  const Group& group_of(std::uint32_t bank) const { return groups_[bank / banks_per_group_]; }
+
+  // Timing, in cycles.
+  std::uint64_t burst_;
+  std::array<std::uint64_t, 2> data_;  // command to first data, by Direction
+  std::array<std::uint64_t, 2> trcd_;
+  std::uint64_t trp_;
+  std::uint64_t tras_;
+  std::uint64_t trc_;
+  std::uint64_t tccd_s_;
+  std::uint64_t tccd_l_;
+  std::uint64_t trrd_s_;
+  std::uint64_t trrd_l_;
+  std::uint64_t tfaw_;
+  std::array<std::uint64_t, 2> to_precharge_;  // read or write command to precharge
+  std::uint64_t read_to_write_;
+  std::uint64_t write_to_read_s_;
+  std::uint64_t write_to_read_l_;
+  std::uint64_t trefi_;
+  std::uint64_t trfc_;
+  std::uint64_t postponed_;
+  std::uint64_t window_;
+  std::uint64_t banks_per_group_;
+  std::uint64_t shortest_access_;
+
+  std::vector<Bank> banks_;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> active_;  // banks with bursts in the window
+  std::deque<Arrival> arrivals_;       // not in the window yet, or only in part
+  std::uint32_t front_admitted_ = 0;   // bursts of the first of them that are in the window
+  std::uint64_t in_window_ = 0;        // bursts
+  std::uint64_t orders_ = 0;
+  std::uint64_t bursts_issued_ = 0;
+  std::uint64_t current_ = 0;            // cycle of the last command
+  std::uint64_t next_command_ = kNever;  // of the bursts in the window, after the last advance()
+  // Of the channel:
+  std::array<std::uint64_t, 2> column_at_{};
+  std::array<DramLimit, 2> column_limit_{};
+  std::uint64_t activate_at_ = 0;
+  std::array<std::uint64_t, 4> activates_{};  // cycles + tFAW of the last four
+  std::size_t oldest_activate_ = 0;
+  std::uint64_t refreshes_issued_ = 0;
+  std::uint64_t waiting_since_ = 0;  // arrival of the first burst after an empty window
+  std::uint64_t data_end_ = 0;
+  DramSums sums_;
+};
+
+}  // namespace santa::sim
