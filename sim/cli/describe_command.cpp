@@ -117,8 +117,10 @@ Listing describe_presets() {
                   "Presets that ship with the program, by name.",
                   {"name", "kind", "used by", "file"},
                   {}};
-  const std::vector<std::string> kinds[] = {
-      {"hardware", "--config"}, {"models", "--model"}, {"energy", "energy_pack, --pack"}};
+  const std::vector<std::string> kinds[] = {{"hardware", "--config"},
+                                            {"models", "--model"},
+                                            {"energy", "energy_pack, --pack"},
+                                            {"dram", "memory.timing"}};
   for (const auto& kind : kinds) {
     for (const std::string& name : config::preset_names(kind[0])) {
       listing.rows.push_back({name, kind[0], kind[1], config::find_config(kind[0], name)});
@@ -131,6 +133,10 @@ std::vector<Listing> describe_configuration() {
   return {
       describe_keys("hardware", "Keys of a hardware file (--config, --set). Every key is required.",
                     config::describe_hardware_keys()),
+      describe_keys("dram",
+                    "Keys of a file of memory.timing, there without dram, and of a section dram in "
+                    "its place; --set changes either. Every key is required.",
+                    config::describe_dram_keys()),
       describe_keys("model", "Keys of a model file (--model). Every key is required.",
                     config::describe_model_keys()),
       describe_presets()};

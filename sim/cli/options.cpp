@@ -36,6 +36,7 @@ Examples:
   santasim run --model llama-3.1-8b --context 32768 --layers 2 --json result.json
   santasim run --synthetic needle --query-heads 8 --kv-heads 2 --head-dimension 64 --context 1024
   santasim run --values dense --tsv
+  santasim run --set memory.model=dram --set dram.tfaw_cycles=30
   santasim run --timeline timeline.json           open it at https://ui.perfetto.dev
 )";
 
@@ -121,6 +122,10 @@ CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
   const char* output = "Output";
   text(output, "--json", raw.json, "F", "Everything, documented keys; - for standard output");
   text(output, "--timeline", raw.timeline, "F", "Chrome trace of every block, for Perfetto");
+  text(output, "--dram-trace", raw.dram_trace, "F",
+       "Bursts of the unit's memory as a trace for a DRAM simulator");
+  text(output, "--dram-trace-format", raw.dram_trace_format, "NAME",
+       "dramsim3 (default) or ramulator2");
   run->add_flag("--tsv", raw.tsv, "Tab-separated values in place of the table")->group(output);
   run->footer(kRunExamples);
   return run;

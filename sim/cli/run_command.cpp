@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "dram_trace.hpp"
 #include "input.hpp"
 #include "json_report.hpp"
 #include "output_file.hpp"
@@ -81,11 +82,20 @@ void check_outputs(const RunOptions& options, const Setup& setup) {
     outputs.push_back({"--json", options.json});
   }
   if (!options.timeline.empty()) outputs.push_back({"--timeline", options.timeline});
+  if (!options.dram_trace.empty()) {
+    if (!setup.hardware.dram) {
+      throw input_error("--dram-trace", "", "has no effect with memory.model bandwidth",
+                        "memory.model dram, as --set memory.model=dram sets it");
+    }
+    outputs.push_back({"--dram-trace", options.dram_trace});
+  }
   require_distinct(inputs, outputs);
   for (const NamedPath& output : outputs) OutputFile::check(output.option, output.path);
 }
 
-RunResult simulate(const RunOptions& options, const Setup& setup) {
+// Bursts go to `trace` where there is one, while they arrive.
+RunResult simulate(const RunOptions& options, const Setup& setup,
+                   std::optional<OutputFile>& trace) {
   RunResult result;
   result.options = options;
   result.hardware = setup.hardware;
@@ -110,6 +120,7 @@ RunResult simulate(const RunOptions& options, const Setup& setup) {
   request.energy_pack = &pack;
   request.jobs = workload.jobs;
   request.record_spans = !options.timeline.empty();
+  if (trace) request.dram_observer = dram_trace_writer(options.dram_trace_format, *trace);
   request.progress = [&](double fraction) { progress.show("simulating", fraction); };
   result.units = sim::simulate(request);
   restore_stack_bounds();
@@ -132,7 +143,9 @@ RunResult simulate(const RunOptions& options, const Setup& setup) {
 void run(const RunOptions& options) {
   const Setup setup = load_setup(options);
   check_outputs(options, setup);
-  const RunResult result = simulate(options, setup);
+  std::optional<OutputFile> trace;
+  if (!options.dram_trace.empty()) trace.emplace("--dram-trace", options.dram_trace);
+  const RunResult result = simulate(options, setup, trace);
   std::string screen = options.tsv ? make_tsv(result) : make_table(result);
   if (!options.json.empty()) {
     std::string report = to_text(make_report(result));
@@ -149,6 +162,7 @@ void run(const RunOptions& options) {
     write_timeline(result, file);
     file.commit();
   }
+  if (trace) trace->commit();
   write_standard_output(screen);
 }
 

@@ -19,11 +19,13 @@ Json value_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// A key of the hardware configuration, read back from the canonical text.
+// A key of the hardware configuration, read back from the canonical text; null where it has no such
+// section.
 Json hardware_value(const RunResult& run, const config::KeyDescription& description) {
   config::Node node = config::load_yaml_text(run.hardware.canonical_text(), "configuration");
   std::string key = description.key;
   for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.')) {
+    if (!node.has(key.substr(0, dot))) return nullptr;
     node = node.child(key.substr(0, dot));
     key.erase(0, dot + 1);
   }
@@ -110,7 +112,9 @@ void add_options(Table& table) {
 }
 
 void add_configuration(Table& table) {
-  for (const config::KeyDescription& key : config::describe_hardware_keys()) {
+  std::vector<config::KeyDescription> keys = config::describe_hardware_keys();
+  for (config::KeyDescription& key : config::describe_dram_keys()) keys.push_back(std::move(key));
+  for (const config::KeyDescription& key : keys) {
     table.push_back({"configuration." + key.key, key.unit, key.sentence,
                      [key](const RunResult& run) { return hardware_value(run, key); }});
   }

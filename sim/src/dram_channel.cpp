@@ -36,7 +36,7 @@ DramChannel::DramChannel(const config::DramConfig& dram)
       trfc_(u64(dram.trfc_cycles)),
       postponed_(u64(dram.refresh_postponed)),
       window_(u64(dram.window_bursts)),
-      banks_per_group_(u64(dram.banks_per_group)),
+      banks_per_group_(static_cast<std::uint32_t>(dram.banks_per_group)),
       shortest_access_(std::min(data_[kRead], data_[kWrite]) + burst_),
       banks_(static_cast<std::size_t>(dram.banks())),
       groups_(static_cast<std::size_t>(dram.stacks * dram.bank_groups)) {}
@@ -49,8 +49,9 @@ bool DramChannel::can_admit(std::uint64_t cycle) const {
   return in_window_ < window_ && !arrivals_.empty() && arrivals_.front().cycle <= cycle;
 }
 
-// Takes as much of the first arrival as has room.
-void DramChannel::admit() {
+// Takes as much of the first arrival as has room. Returns when the bank could be opened or closed
+// for it, kNever where the bank has other work before.
+std::uint64_t DramChannel::admit() {
   Arrival& arrival = arrivals_.front();
   const DramRun& run = arrival.run;
   Bank& bank = banks_[run.bank];
@@ -71,17 +72,20 @@ void DramChannel::admit() {
   }
   in_window_ += room;
   front_admitted_ += room;
+  const bool is_row_needed = bank.hit == kNone && bank.waiting.size() == 1;
+  const std::uint64_t cycle = is_row_needed ? row_cycle(bank, group_of(run.bank)) : kNever;
   if (front_admitted_ == run.bursts) {
     arrivals_.pop_front();
     front_admitted_ = 0;
   }
+  return cycle;
 }
 
-std::uint64_t DramChannel::column_cycle(const Bank& bank, const Group& group,
-                                        const Waiting& waiting) const {
-  const Direction direction = waiting.run.is_write ? kWrite : kRead;
-  return std::max({bank.column_at[direction], group.column_at[direction], column_at_[direction],
-                   waiting.entered, current_});
+// When the bank and its group could take a read or write of a run, whatever the bus does.
+std::uint64_t DramChannel::ready_cycle(const Bank& bank, const Group& group,
+                                       const Waiting& waiting) {
+  const Direction direction = direction_of(waiting);
+  return std::max({bank.column_at[direction], group.column_at[direction], waiting.entered});
 }
 
 // The precharge or activate that the bank's oldest burst needs.
@@ -92,9 +96,10 @@ std::uint64_t DramChannel::row_cycle(const Bank& bank, const Group& group) const
       {earliest, bank.activate_at, group.activate_at, activate_at_, activates_[oldest_activate_]});
 }
 
-void DramChannel::choose(Choice& column, Choice& row) const {
+void DramChannel::choose(Choice& column, Choice& row) {
   std::uint64_t oldest = kNever;
   std::uint32_t oldest_bank = 0;
+  hits_.clear();
   for (const std::uint32_t b : active_) {
     const Bank& bank = banks_[b];
     const Group& group = group_of(b);
@@ -104,7 +109,10 @@ void DramChannel::choose(Choice& column, Choice& row) const {
     }
     if (bank.hit != kNone) {
       const Waiting& waiting = bank.waiting[bank.hit];
-      const Choice choice{column_cycle(bank, group, waiting), waiting.order, b};
+      const Direction direction = direction_of(waiting);
+      const std::uint64_t ready = ready_cycle(bank, group, waiting);
+      hits_.push_back({waiting.order, ready, b, b / banks_per_group_, direction});
+      const Choice choice{std::max({ready, column_at_[direction], current_}), waiting.order, b};
       if (choice.better_than(column)) column = choice;
     } else {
       const Choice choice{row_cycle(bank, group), bank.waiting.front().order, b};
@@ -113,13 +121,19 @@ void DramChannel::choose(Choice& column, Choice& row) const {
   }
   if (oldest == kNever) return;
   const Bank& bank = banks_[oldest_bank];
+  const Group& group = group_of(oldest_bank);
   const Waiting& first = bank.waiting.front();
-  if (bursts_issued_ - first.overtaken <= kOvertakingWindows * window_) return;
+  const std::uint64_t overtaken = bursts_issued_ - first.overtaken;
+  slack_ = kOvertakingWindows * window_ - std::min(overtaken, kOvertakingWindows * window_);
+  if (overtaken <= kOvertakingWindows * window_) return;
   column = {};
   if (bank.row == first.run.row) {
-    column = {column_cycle(bank, group_of(oldest_bank), first), first.order, oldest_bank};
+    const std::uint64_t ready = ready_cycle(bank, group, first);
+    column = {std::max({ready, column_at_[direction_of(first)], current_}), first.order,
+              oldest_bank};
+    hits_.clear();
   } else if (bank.hit != kNone) {
-    row = {row_cycle(bank, group_of(oldest_bank)), first.order, oldest_bank};
+    row = {row_cycle(bank, group), first.order, oldest_bank};
   }
 }
 
@@ -158,7 +172,8 @@ void DramChannel::advance(std::uint64_t cycle, std::vector<DramCompletion>& comp
     if (refresh == next) {
       issue_refresh(refresh);
     } else if (column.cycle == next) {
-      issue_column(column, completions);
+      const std::uint64_t last = std::min({row.cycle, refresh - 1, cycle});
+      if (!issue_pair(column, last, completions)) issue_column(column, completions);
     } else {
       issue_row(row);
     }
@@ -167,7 +182,7 @@ void DramChannel::advance(std::uint64_t cycle, std::vector<DramCompletion>& comp
 
 DramLimit DramChannel::limit_of_column(const Bank& bank, const Group& group, const Waiting& waiting,
                                        std::uint64_t cycle) const {
-  const Direction direction = waiting.run.is_write ? kWrite : kRead;
+  const Direction direction = direction_of(waiting);
   if (column_at_[direction] == cycle) return column_limit_[direction];
   if (group.column_at[direction] == cycle) return group.column_limit[direction];
   if (bank.column_at[direction] == cycle) return bank.row_limit;
@@ -194,14 +209,21 @@ void DramChannel::issue_column(const Choice& choice, std::vector<DramCompletion>
   Group& group = group_of(choice.bank);
   const std::size_t position =
       bank.waiting.front().order == choice.order ? 0 : bank.hit;  // the oldest may go first
-  Waiting& waiting = bank.waiting[position];
-  const Direction direction = waiting.run.is_write ? kWrite : kRead;
+  const Waiting& waiting = bank.waiting[position];
+  const Direction direction = direction_of(waiting);
   const std::uint64_t cycle = choice.cycle;
   account(cycle + data_[direction], limit_of_column(bank, group, waiting, cycle));
-  if (!waiting.started && !waiting.opened_row) ++sums_.row_hits;
-  waiting.started = true;
-
+  hold_columns(group, direction, cycle);
   current_ = cycle;
+  --bank.waiting[position].admitted;
+  --bank.waiting[position].run.bursts;
+  --in_window_;
+  ++bursts_issued_;
+  finish_bursts(choice.bank, position, cycle, completions);
+}
+
+// Reads or writes of the channel and a group, after one of it at `cycle`.
+void DramChannel::hold_columns(Group& group, Direction direction, std::uint64_t cycle) {
   const auto hold = [](std::uint64_t& at, DramLimit& limit, std::uint64_t until, DramLimit why) {
     if (until <= at) return;
     at = until;
@@ -217,17 +239,110 @@ void DramChannel::issue_column(const Choice& choice, std::vector<DramCompletion>
     hold(group.column_at[kRead], group.column_limit[kRead], cycle + write_to_read_l_,
          DramLimit::kTurnaround);
   }
-  bank.precharge_at = std::max(bank.precharge_at, cycle + to_precharge_[direction]);
+}
 
-  ++bursts_issued_;
-  --in_window_;
-  --waiting.admitted;
-  --waiting.run.bursts;
+// After bursts of one waiting run, the last one issued at `cycle`.
+void DramChannel::finish_bursts(std::uint32_t bank_number, std::size_t position,
+                                std::uint64_t cycle, std::vector<DramCompletion>& completions) {
+  Bank& bank = banks_[bank_number];
+  Waiting& waiting = bank.waiting[position];
+  const Direction direction = direction_of(waiting);
+  if (!waiting.started && !waiting.opened_row) ++sums_.row_hits;
+  waiting.started = true;
+  bank.precharge_at = std::max(bank.precharge_at, cycle + to_precharge_[direction]);
   if (waiting.admitted > 0) return;
-  if (waiting.run.bursts == 0) completions.push_back({waiting.run.tag, data_end_});
+  if (waiting.run.bursts == 0) {
+    completions.push_back({waiting.run.tag, cycle + data_[direction] + burst_});
+  }
   bank.waiting.erase(bank.waiting.begin() + static_cast<std::ptrdiff_t>(position));
   find_hit(bank);
-  if (bank.waiting.empty()) active_.erase(std::find(active_.begin(), active_.end(), choice.bank));
+  if (bank.waiting.empty()) active_.erase(std::find(active_.begin(), active_.end(), bank_number));
+}
+
+// The oldest run that can follow `one` on the bus, in another bank group; null if there is none.
+const DramChannel::Hit* DramChannel::partner_of(const Hit& one, std::uint64_t start) const {
+  const Hit* other = nullptr;
+  for (const Hit& hit : hits_) {
+    if (hit.group != one.group && hit.direction == one.direction && hit.ready <= start + tccd_s_ &&
+        (other == nullptr || hit.order < other->order)) {
+      other = &hit;
+    }
+  }
+  return other;
+}
+
+// Bursts from `next` on, one every tCCD_S, until a run enters the window that was not in it at all.
+std::uint64_t DramChannel::bursts_before_entry(std::uint64_t next) const {
+  if (arrivals_.empty()) return kNever;
+  const Arrival& arrival = arrivals_.front();
+  if (arrival.cycle > next) return (arrival.cycle - 1 - next) / tccd_s_ + 1;
+  return front_admitted_ > 0 ? arrival.run.bursts - front_admitted_ + 1 : 1;
+}
+
+// Streams spend their time with two runs of different bank groups that take turns on the bus. As
+// long as nothing else can be issued, what issue_column() would do burst by burst is done at once.
+// `first` is the next choice, `last_cycle` bounds the bursts. False if there is no such pair.
+bool DramChannel::issue_pair(const Choice& first, std::uint64_t last_cycle,
+                             std::vector<DramCompletion>& completions) {
+  const std::uint64_t start = first.cycle;
+  if (tccd_l_ > 2 * tccd_s_ || last_cycle < start + tccd_s_) return false;
+  const auto found = std::find_if(hits_.begin(), hits_.end(),
+                                  [&](const Hit& hit) { return hit.order == first.order; });
+  if (found == hits_.end()) return false;
+  const Hit& one = *found;
+  const Hit* partner = partner_of(one, start);
+  if (partner == nullptr) return false;
+  const Hit& other = *partner;
+  // Older runs that become ready take a turn of theirs.
+  for (const Hit& hit : hits_) {
+    if (&hit == &one || &hit == &other || hit.order > std::max(one.order, other.order)) continue;
+    if (hit.group == one.group && hit.order > one.order) continue;
+    if (hit.group == other.group && hit.order > other.order) continue;
+    last_cycle = std::min(last_cycle, std::max(hit.ready, start + tccd_s_ + 1) - 1);
+  }
+  last_cycle = std::min(last_cycle, start + slack_ * tccd_s_);
+  const Direction direction = one.direction;
+  const std::array<const Hit*, 2> turns = {&one, &other};
+  const auto run_of = [&](const Hit& hit) -> Waiting& {
+    return banks_[hit.bank].waiting[banks_[hit.bank].hit];
+  };
+  account(start + data_[direction],
+          limit_of_column(banks_[one.bank], groups_[one.group], run_of(one), start));
+  std::uint64_t issued = 0;
+  std::uint64_t next = start;
+  while (next <= last_cycle) {
+    while (can_admit(next)) last_cycle = std::min(last_cycle, admit());
+    Waiting& now = run_of(*turns[issued % 2]);
+    Waiting& then = run_of(*turns[(issued + 1) % 2]);
+    if (now.admitted == 0 || next > last_cycle) break;
+    const std::uint32_t both = now.admitted <= then.admitted
+                                   ? 2 * now.admitted - 1
+                                   : std::max(2 * then.admitted, std::uint32_t{1});
+    const std::uint64_t count = std::min(
+        {(last_cycle - next) / tccd_s_ + 1, bursts_before_entry(next), std::uint64_t{both}});
+    const auto half = static_cast<std::uint32_t>(count / 2);
+    const auto more = static_cast<std::uint32_t>(count) - half;
+    now.admitted -= more;
+    now.run.bursts -= more;
+    then.admitted -= half;
+    then.run.bursts -= half;
+    in_window_ -= count;
+    bursts_issued_ += count;
+    issued += count;
+    next += count * tccd_s_;
+    current_ = next - tccd_s_;
+  }
+  const std::uint64_t end = start + (issued - 1) * tccd_s_;
+  sums_.bursts += issued - 1;
+  sums_.limited_bursts[index_of(DramLimit::kBus)] += issued - 1;
+  sums_.time_cycles[index_of(DramLimit::kBus)] += (issued - 1) * tccd_s_;
+  data_end_ += (issued - 1) * tccd_s_;
+  for (std::uint64_t turn = 0; turn < std::min<std::uint64_t>(issued, 2); ++turn) {
+    const std::uint64_t last = (issued - 1) % 2 == turn ? end : end - tccd_s_;
+    hold_columns(groups_[turns[turn]->group], direction, last);
+    finish_bursts(turns[turn]->bank, banks_[turns[turn]->bank].hit, last, completions);
+  }
+  return true;
 }
 
 void DramChannel::find_hit(Bank& bank) {

@@ -58,6 +58,8 @@ class DramChannel {
   // Cycles from a read or write command to the end of its data, the smaller of both.
   std::uint64_t shortest_access_cycles() const { return shortest_access_; }
 
+  std::size_t banks() const { return banks_.size(); }
+
   // Sums so far, in cycles of this channel.
   const DramSums& sums() const { return sums_; }
   // The same with the idle time up to `cycle`.
@@ -96,6 +98,14 @@ class DramChannel {
     std::array<DramLimit, 2> column_limit{};
     std::uint64_t activate_at = 0;
   };
+  // The oldest run of a bank for its open row.
+  struct Hit {
+    std::uint64_t order = 0;
+    std::uint64_t ready = 0;  // see ready_cycle()
+    std::uint32_t bank = 0;
+    std::uint32_t group = 0;
+    Direction direction = kRead;
+  };
   struct Choice {
     std::uint64_t cycle = kNever;
     std::uint64_t order = kNever;
@@ -105,13 +115,23 @@ class DramChannel {
     }
   };
 
-  void admit();
+  std::uint64_t admit();
   bool can_admit(std::uint64_t cycle) const;
-  void choose(Choice& column, Choice& row) const;
-  std::uint64_t column_cycle(const Bank& bank, const Group& group, const Waiting& waiting) const;
+  void choose(Choice& column, Choice& row);
   std::uint64_t row_cycle(const Bank& bank, const Group& group) const;
   std::uint64_t refresh_cycle() const;
   void issue_column(const Choice& choice, std::vector<DramCompletion>& completions);
+  bool issue_pair(const Choice& first, std::uint64_t last_cycle,
+                  std::vector<DramCompletion>& completions);
+  void hold_columns(Group& group, Direction direction, std::uint64_t cycle);
+  std::uint64_t bursts_before_entry(std::uint64_t next) const;
+  const Hit* partner_of(const Hit& one, std::uint64_t start) const;
+  void finish_bursts(std::uint32_t bank_number, std::size_t position, std::uint64_t cycle,
+                     std::vector<DramCompletion>& completions);
+  static std::uint64_t ready_cycle(const Bank& bank, const Group& group, const Waiting& waiting);
+  static Direction direction_of(const Waiting& waiting) {
+    return waiting.run.is_write ? kWrite : kRead;
+  }
   void issue_row(const Choice& choice);
   void issue_refresh(std::uint64_t cycle);
   void account(std::uint64_t data_start, DramLimit limit);
@@ -141,18 +161,20 @@ class DramChannel {
   std::uint64_t trfc_;
   std::uint64_t postponed_;
   std::uint64_t window_;
-  std::uint64_t banks_per_group_;
+  std::uint32_t banks_per_group_;
   std::uint64_t shortest_access_;
 
   std::vector<Bank> banks_;
   std::vector<Group> groups_;
   std::vector<std::uint32_t> active_;  // banks with bursts in the window
+  std::vector<Hit> hits_;              // of the banks, as the last choose() found them
   std::deque<Arrival> arrivals_;       // not in the window yet, or only in part
   std::uint32_t front_admitted_ = 0;   // bursts of the first of them that are in the window
   std::uint64_t in_window_ = 0;        // bursts
   std::uint64_t orders_ = 0;
   std::uint64_t bursts_issued_ = 0;
-  std::uint64_t current_ = 0;            // cycle of the last command
+  std::uint64_t slack_ = 0;    // bursts that may still overtake the oldest one in the window
+  std::uint64_t current_ = 0;  // cycle of the last command
   std::uint64_t next_command_ = kNever;  // of the bursts in the window, after the last advance()
   // Of the channel:
   std::array<std::uint64_t, 2> column_at_{};

@@ -103,9 +103,10 @@ void DramMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival
                 tag, is_write};
     channels_[place.channel].push(run, cycle);
     ++request.runs_left;
-    for (; address < stop; address += burst_bytes_) {
-      if (observer_) observer_({address, is_write, cycle});
+    for (; observer_ && address < stop; address += burst_bytes_) {
+      observer_({address, is_write, cycle});
     }
+    address = stop;
   }
   ++in_flight_;
   counters_.peak_outstanding =

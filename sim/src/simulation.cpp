@@ -21,8 +21,34 @@ void require(bool fits, const std::string& key, std::uint64_t needed, std::int64
                     "at most " + std::to_string(limit) + " on this hardware");
 }
 
+// Bytes that the unit's requests lie in.
+std::uint64_t bytes_of(const SimulationRequest& request, UnitKind kind) {
+  if (request.jobs.empty()) return 0;
+  const config::UnitConfig& unit = request.hardware->unit;
+  const bool fp16 = kind == UnitKind::kDenseFp16;
+  const std::vector<JobAddresses> map = kind == UnitKind::kSampled
+                                            ? make_unit_address_map(request.jobs, unit)
+                                            : make_address_map(request.jobs, fp16 ? 2 : 1);
+  const Job& last = request.jobs.back();
+  return map.back().output +
+         2 * last.request.query.group * row_stride_bytes(last.cache->head_dimension, unit);
+}
+
+void check_capacity(const SimulationRequest& request) {
+  const std::uint64_t capacity = DramAddressMap(*request.hardware).capacity_bytes();
+  for (const UnitRequest& unit : request.units) {
+    const std::uint64_t needed = bytes_of(request, unit.kind);
+    if (needed <= capacity) continue;
+    throw input_error(
+        "hardware configuration", "memory.channels",
+        "the request needs " + std::to_string(needed) + " bytes",
+        "at most " + std::to_string(capacity) + ", which these channels of this timing hold");
+  }
+}
+
 void check_request(const SimulationRequest& request) {
   const config::UnitConfig& unit = request.hardware->unit;
+  if (request.hardware->dram) check_capacity(request);
   for (const Job& job : request.jobs) {
     const std::uint32_t group = job.request.query.group;
     const std::uint32_t dimension = job.cache->head_dimension;

@@ -49,6 +49,8 @@ const std::map<std::string, std::string>& other_values() {
                                                             {"baselines.select_lanes", "2"},
                                                             {"baselines.buffer_kib", "5"},
                                                             {"memory.kind", "hbm2"},
+                                                            {"memory.model", "dram"},
+                                                            {"memory.timing", "other"},
                                                             {"memory.channels", "3"},
                                                             {"memory.channel_gb_per_s", "25.5"},
                                                             {"memory.latency_ns", "51"},

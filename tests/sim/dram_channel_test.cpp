@@ -246,30 +246,65 @@ TEST(DramChannel, TimeAndBurstsAddUp) {
   }
 }
 
-// The same bursts give the same times however often somebody looks.
+// The same bursts give the same times and counts however often somebody looks: cycle by cycle, the
+// channel issues one burst at a time, else it takes what it can at once.
 TEST(DramChannel, StepsDoNotChangeTheResult) {
-  const config::DramConfig dram = config::load_dram("hbm3");
-  const auto ends = [&](std::uint64_t step) {
-    DramChannel channel(dram);
-    std::vector<DramCompletion> completions;
-    std::mt19937_64 random(5);
-    std::uint64_t now = 0;
-    std::uint64_t cycle = 0;
-    for (std::uint32_t i = 0; i < 3000; ++i) {
-      cycle += random() % 12;
-      for (; step > 0 && now + step < cycle; now += step) channel.advance(now, completions);
-      channel.push(
-          {static_cast<std::uint32_t>(random() % 32), static_cast<std::uint32_t>(random() % 4),
-           static_cast<std::uint32_t>(1 + random() % 8), i, random() % 8 == 0},
-          cycle);
-    }
-    channel.advance(kForever, completions);
-    std::vector<std::uint64_t> by_tag(3000);
-    for (const DramCompletion& each : completions) by_tag[each.tag] = each.data_end_cycle;
-    return by_tag;
+  struct Load {
+    unsigned banks;
+    unsigned rows;
+    unsigned writes_in_sixteen;
+    unsigned pause;
   };
-  const std::vector<std::uint64_t> expected = ends(0);
-  for (const std::uint64_t step : {1U, 7U, 100U}) EXPECT_EQ(ends(step), expected) << step;
+  const Load loads[] = {{32, 4, 2, 12}, {16, 2, 0, 4}, {4, 1, 8, 20}, {0, 0, 0, 1}, {0, 0, 1, 30}};
+  for (const char* preset : {"ddr4-3200", "lpddr5-6400", "hbm2", "hbm2e", "hbm3"}) {
+    for (const char* window : {"5", "64"}) {
+      const config::DramConfig dram = config::load_dram(preset, {{"window_bursts", window}});
+      for (const Load& load : loads) {
+        const auto run = [&](std::uint64_t step) {
+          DramChannel channel(dram);
+          std::vector<DramCompletion> completions;
+          std::mt19937_64 random(5);
+          const auto below = [&](std::uint64_t end) {
+            return static_cast<std::uint32_t>(end == 0 ? 0 : random() % end);
+          };
+          std::uint64_t now = 0;
+          std::uint64_t cycle = 0;
+          for (std::uint32_t i = 0; i < 1500; ++i) {
+            cycle += below(load.pause);
+            for (; step > 0 && now + step < cycle; now += step) channel.advance(now, completions);
+            DramRun each{below(std::min<std::uint64_t>(load.banks, channel.banks())),
+                         below(load.rows), 1 + below(8), i, below(16) < load.writes_in_sixteen};
+            // A stream that goes round the bank groups.
+            if (load.banks == 0) {
+              each.bank = i * static_cast<std::uint32_t>(dram.banks_per_group) %
+                          static_cast<std::uint32_t>(dram.banks());
+              each.row = i / 256;
+              each.bursts = 8;
+            }
+            channel.push(each, cycle);
+          }
+          const std::uint64_t end = cycle + 200000;
+          for (; step > 0 && now < end; now += step) channel.advance(now, completions);
+          channel.advance(end, completions);
+          std::vector<std::uint64_t> result(1500);
+          for (const DramCompletion& each : completions) {
+            result[each.tag] = each.data_end_cycle;
+          }
+          const DramSums& sums = channel.sums();
+          result.insert(result.end(), {sums.bursts, sums.activates, sums.precharges, sums.refreshes,
+                                       sums.row_hits});
+          result.insert(result.end(), sums.limited_bursts.begin(), sums.limited_bursts.end());
+          result.insert(result.end(), sums.time_cycles.begin(), sums.time_cycles.end());
+          return result;
+        };
+        const std::vector<std::uint64_t> expected = run(0);
+        for (const std::uint64_t step : {1U, 3U, 100U}) {
+          EXPECT_EQ(run(step), expected) << preset << " " << window << " " << load.banks << " "
+                                         << load.pause << ", step " << step;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -247,11 +247,22 @@ std::string HardwareConfig::unit_hash() const {
 
 namespace {
 
-std::string find_timing(const Node& root, const MemoryConfig& memory) {
+DramConfig load_timing(const Node& root, const MemoryConfig& memory,
+                       const std::vector<Override>& changes) {
+  std::string file;
   try {
-    return find_config("dram", memory.timing);
+    file = find_config("dram", memory.timing);
   } catch (const InputError& error) {
     throw root.child("memory").error("timing", error.what(), "");
+  }
+  try {
+    return load_dram(file, changes);
+  } catch (const InputError& error) {
+    // Of a change, the key as the user wrote it.
+    const std::string place = "--set: ";
+    const std::string message = error.what();
+    if (message.rfind(place, 0) != 0) throw;
+    throw InputError(place + kDramSection + "." + message.substr(place.size()));
   }
 }
 
@@ -261,9 +272,8 @@ HardwareConfig read(const Node& root, const std::vector<Override>& timing_change
   KeyReader reader(root);
   visit_hardware_keys(config, reader);
   if (config.memory.model == MemoryModel::kDram) {
-    config.dram = root.has(kDramSection)
-                      ? read_dram(root.child(kDramSection))
-                      : load_dram(find_timing(root, config.memory), timing_changes);
+    config.dram = root.has(kDramSection) ? read_dram(root.child(kDramSection))
+                                         : load_timing(root, config.memory, timing_changes);
   } else if (!timing_changes.empty()) {
     throw input_error("--set", std::string(kDramSection) + "." + timing_changes.front().key,
                       "has no effect with memory.model bandwidth", "memory.model dram");
