@@ -118,6 +118,27 @@ TEST(DramChannel, GathersNameTheirLimit) {
   }
 }
 
+// Random rows on a channel of HBM2 that is not divided into pseudo-channels: what DRAMsim3 gives
+// with its HBM2 preset, for two values of tFAW.
+TEST(DramChannel, AgreesWithDramsim3OnRandomRows) {
+  struct Point {
+    const char* tfaw;
+    std::uint64_t bytes;
+    double dramsim3;
+  };
+  const Point points[] = {{"30", 64, 0.246},  {"30", 128, 0.492}, {"30", 256, 0.917},
+                          {"30", 512, 0.919}, {"15", 64, 0.457},  {"15", 128, 0.892},
+                          {"15", 256, 0.918}};
+  for (const Point& point : points) {
+    const config::DramConfig dram = config::load_dram("hbm2", {{"burst_bytes", "64"},
+                                                               {"row_bytes", "2048"},
+                                                               {"trfc_cycles", "260"},
+                                                               {"tfaw_cycles", point.tfaw}});
+    EXPECT_NEAR(gather_fraction(dram, point.bytes, 20000), point.dramsim3, 0.02 * point.dramsim3)
+        << point.tfaw << " " << point.bytes;
+  }
+}
+
 // One bank, another row each time.
 TEST(DramChannel, ABankTakesTrcForARow) {
   const config::DramConfig dram = config::load_dram("hbm3", {{"trefi_cycles", "0"}});

@@ -112,7 +112,7 @@ TEST(DramMemory, StreamingReadsReachNineTenthsOfThePeak) {
   for (const std::string& preset : kPresets) {
     in_child(preset, [&] {
       System system(dram_hardware(preset));
-      const std::uint64_t bytes = 1 << 20;
+      const std::uint64_t bytes = 4 << 20;
       double ns = 0.0;
       Driver driver("driver", [&] {
         system.port.read_and_wait(Stream::kKey, 0, bytes);
@@ -131,7 +131,7 @@ TEST(DramMemory, StreamingReadsReachNineTenthsOfThePeak) {
 TEST(DramMemory, StreamsOverManyChannelsReachNineTenths) {
   in_child("server", [] {
     System system(config::load_hardware("server-hbm3", {{"memory.model", "dram"}}));
-    const std::uint64_t bytes = 16 << 20;
+    const std::uint64_t bytes = 128 << 20;
     double ns = 0.0;
     Driver driver("driver", [&] {
       system.port.read_and_wait(Stream::kKey, 0, bytes);
