@@ -6,38 +6,14 @@ namespace santa::sim {
 namespace {
 
 constexpr std::uint64_t kOvertakingWindows = 4;
-constexpr std::uint64_t kTurnaroundCycles = 2;  // idle bus between read and write data
-
-std::uint64_t u64(std::int64_t value) {
-  return static_cast<std::uint64_t>(value);
-}
 
 }  // namespace
 
 DramChannel::DramChannel(const config::DramConfig& dram)
-    : burst_(u64(dram.burst_cycles)),
-      data_{u64(dram.cl_cycles), u64(dram.cwl_cycles)},
-      trcd_{u64(dram.trcd_read_cycles), u64(dram.trcd_write_cycles)},
-      trp_(u64(dram.trp_cycles)),
-      tras_(u64(dram.tras_cycles)),
-      trc_(u64(dram.trc_cycles)),
-      tccd_s_(u64(dram.tccd_s_cycles)),
-      tccd_l_(u64(dram.tccd_l_cycles)),
-      trrd_s_(u64(dram.trrd_s_cycles)),
-      trrd_l_(u64(dram.trrd_l_cycles)),
-      tfaw_(u64(dram.tfaw_cycles)),
-      to_precharge_{u64(dram.trtp_cycles),
-                    u64(dram.cwl_cycles + dram.burst_cycles + dram.twr_cycles)},
-      read_to_write_(std::max(data_[kRead] + burst_ + kTurnaroundCycles, data_[kWrite] + 1) -
-                     data_[kWrite]),
-      write_to_read_s_(data_[kWrite] + burst_ + u64(dram.twtr_s_cycles)),
-      write_to_read_l_(data_[kWrite] + burst_ + u64(dram.twtr_l_cycles)),
-      trefi_(u64(dram.trefi_cycles)),
-      trfc_(u64(dram.trfc_cycles)),
-      postponed_(u64(dram.refresh_postponed)),
-      window_(u64(dram.window_bursts)),
+    : timing_(dram),
+      postponed_(static_cast<std::uint64_t>(dram.refresh_postponed)),
+      window_(static_cast<std::uint64_t>(dram.window_bursts)),
       banks_per_group_(static_cast<std::uint32_t>(dram.banks_per_group)),
-      shortest_access_(std::min(data_[kRead], data_[kWrite]) + burst_),
       banks_(static_cast<std::size_t>(dram.banks())),
       groups_(static_cast<std::size_t>(dram.stacks * dram.bank_groups)) {}
 
@@ -45,47 +21,59 @@ void DramChannel::push(const DramRun& run, std::uint64_t cycle) {
   arrivals_.push_back({run, cycle});
 }
 
-bool DramChannel::can_admit(std::uint64_t cycle) const {
-  return in_window_ < window_ && !arrivals_.empty() && arrivals_.front().cycle <= cycle;
-}
-
-// Takes as much of the first arrival as has room. Returns when the bank could be opened or closed
-// for it, kNever where the bank has other work before.
+// Takes the first arrival. Returns when the bank could be opened or closed for it, kNever where the
+// bank has other work before.
 std::uint64_t DramChannel::admit() {
-  Arrival& arrival = arrivals_.front();
+  const Arrival& arrival = arrivals_.front();
   const DramRun& run = arrival.run;
   Bank& bank = banks_[run.bank];
   current_ = std::max(current_, arrival.cycle);
   if (in_window_ == 0) waiting_since_ = arrival.cycle;
-  const auto room = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(window_ - in_window_, run.bursts - front_admitted_));
-  const bool is_rest =
-      front_admitted_ > 0 && !bank.waiting.empty() && bank.waiting.back().order + 1 == orders_;
-  if (is_rest) {
-    bank.waiting.back().admitted += room;
-  } else {
-    if (bank.waiting.empty()) active_.push_back(run.bank);
-    Waiting waiting{run, orders_++, current_, bursts_issued_, room, false, front_admitted_ > 0};
-    waiting.run.bursts -= front_admitted_;
-    bank.waiting.push_back(waiting);
-    if (bank.hit == kNone && bank.row == run.row) bank.hit = bank.waiting.size() - 1;
-  }
-  in_window_ += room;
-  front_admitted_ += room;
-  const bool is_row_needed = bank.hit == kNone && bank.waiting.size() == 1;
+  in_window_ += run.bursts;
+  bank.waiting.push_back({run, orders_++, current_, bursts_issued_, false});
+  const bool is_first = bank.waiting.size() == 1;
+  const bool is_hit = bank.hit == kNone && bank.row == run.row;
+  if (is_hit) bank.hit = bank.waiting.size() - 1;
+  if (is_hit || is_first) update(run.bank);
+  const bool is_row_needed = is_first && !is_hit;
   const std::uint64_t cycle = is_row_needed ? row_cycle(bank, group_of(run.bank)) : kNever;
-  if (front_admitted_ == run.bursts) {
-    arrivals_.pop_front();
-    front_admitted_ = 0;
-  }
+  arrivals_.pop_front();
   return cycle;
 }
 
-// When the bank and its group could take a read or write of a run, whatever the bus does.
-std::uint64_t DramChannel::ready_cycle(const Bank& bank, const Group& group,
-                                       const Waiting& waiting) {
-  const Direction direction = direction_of(waiting);
-  return std::max({bank.column_at[direction], group.column_at[direction], waiting.entered});
+// After a change of a bank's waiting runs, or of its row: its entry among the others, by age.
+void DramChannel::update(std::uint32_t bank_number) {
+  Bank& bank = banks_[bank_number];
+  std::size_t place = bank.place;
+  if (place == kNone) {
+    place = active_.size();
+    active_.emplace_back();
+  }
+  const auto move = [&](std::size_t to, std::size_t from) {
+    active_[to] = active_[from];
+    banks_[active_[to].bank].place = to;
+  };
+  if (bank.waiting.empty()) {
+    for (; place + 1 < active_.size(); ++place) move(place, place + 1);
+    active_.pop_back();
+    bank.place = kNone;
+    return;
+  }
+  Active active;
+  active.is_hit = bank.hit != kNone;
+  const Waiting& waiting = bank.waiting[active.is_hit ? bank.hit : 0];
+  active.oldest = bank.waiting.front().order;
+  active.order = waiting.order;
+  active.direction = direction_of(waiting);
+  active.ready = std::max(bank.column_at[active.direction], waiting.entered);
+  active.bank = bank_number;
+  active.group = bank_number / banks_per_group_;
+  for (; place > 0 && active_[place - 1].order > active.order; --place) move(place, place - 1);
+  for (; place + 1 < active_.size() && active_[place + 1].order < active.order; ++place) {
+    move(place, place + 1);
+  }
+  active_[place] = active;
+  bank.place = place;
 }
 
 // The precharge or activate that the bank's oldest burst needs.
@@ -99,50 +87,46 @@ std::uint64_t DramChannel::row_cycle(const Bank& bank, const Group& group) const
 void DramChannel::choose(Choice& column, Choice& row) {
   std::uint64_t oldest = kNever;
   std::uint32_t oldest_bank = 0;
-  hits_.clear();
-  for (const std::uint32_t b : active_) {
-    const Bank& bank = banks_[b];
-    const Group& group = group_of(b);
-    if (bank.waiting.front().order < oldest) {
-      oldest = bank.waiting.front().order;
-      oldest_bank = b;
+  const std::array<std::uint64_t, 2> bus_at = {std::max(column_at_[kRead], current_),
+                                               std::max(column_at_[kWrite], current_)};
+  for (const Active& active : active_) {
+    if (active.oldest < oldest) {
+      oldest = active.oldest;
+      oldest_bank = active.bank;
     }
-    if (bank.hit != kNone) {
-      const Waiting& waiting = bank.waiting[bank.hit];
-      const Direction direction = direction_of(waiting);
-      const std::uint64_t ready = ready_cycle(bank, group, waiting);
-      hits_.push_back({waiting.order, ready, b, b / banks_per_group_, direction});
-      const Choice choice{std::max({ready, column_at_[direction], current_}), waiting.order, b};
+    if (active.is_hit) {
+      const std::uint64_t cycle = std::max(ready_cycle(active), bus_at[active.direction]);
+      const Choice choice{cycle, active.order, active.bank};
       if (choice.better_than(column)) column = choice;
     } else {
-      const Choice choice{row_cycle(bank, group), bank.waiting.front().order, b};
+      const std::uint64_t cycle = row_cycle(banks_[active.bank], groups_[active.group]);
+      const Choice choice{cycle, active.oldest, active.bank};
       if (choice.better_than(row)) row = choice;
     }
   }
   if (oldest == kNever) return;
   const Bank& bank = banks_[oldest_bank];
-  const Group& group = group_of(oldest_bank);
   const Waiting& first = bank.waiting.front();
   const std::uint64_t overtaken = bursts_issued_ - first.overtaken;
-  slack_ = kOvertakingWindows * window_ - std::min(overtaken, kOvertakingWindows * window_);
-  if (overtaken <= kOvertakingWindows * window_) return;
+  is_overdue_ = overtaken > kOvertakingWindows * window_;
+  slack_ = is_overdue_ ? 0 : kOvertakingWindows * window_ - overtaken;
+  if (!is_overdue_) return;
   column = {};
   if (bank.row == first.run.row) {
-    const std::uint64_t ready = ready_cycle(bank, group, first);
-    column = {std::max({ready, column_at_[direction_of(first)], current_}), first.order,
-              oldest_bank};
-    hits_.clear();
+    // The oldest run of a bank for the open row is its oldest run here.
+    const Active& active = active_[bank.place];
+    column = {std::max(ready_cycle(active), bus_at[active.direction]), first.order, oldest_bank};
   } else if (bank.hit != kNone) {
-    row = {row_cycle(bank, group), first.order, oldest_bank};
+    row = {row_cycle(bank, group_of(oldest_bank)), first.order, oldest_bank};
   }
 }
 
 // When the next refresh would start: at once without work, else when no more may be postponed.
 std::uint64_t DramChannel::refresh_cycle() const {
-  if (trefi_ == 0) return kNever;
-  const std::uint64_t due = (refreshes_issued_ + 1) * trefi_;
+  if (timing_.trefi == 0) return kNever;
+  const std::uint64_t due = (refreshes_issued_ + 1) * timing_.trefi;
   if (in_window_ == 0) return std::max(due, current_);
-  return std::max(due + postponed_ * trefi_, current_);
+  return std::max(due + postponed_ * timing_.trefi, current_);
 }
 
 std::uint64_t DramChannel::next_cycle() const {
@@ -172,20 +156,19 @@ void DramChannel::advance(std::uint64_t cycle, std::vector<DramCompletion>& comp
     if (refresh == next) {
       issue_refresh(refresh);
     } else if (column.cycle == next) {
-      const std::uint64_t last = std::min({row.cycle, refresh - 1, cycle});
-      if (!issue_pair(column, last, completions)) issue_column(column, completions);
+      issue_columns(column, std::min({row.cycle, refresh - 1, cycle}), completions);
     } else {
       issue_row(row);
     }
   }
 }
 
-DramLimit DramChannel::limit_of_column(const Bank& bank, const Group& group, const Waiting& waiting,
-                                       std::uint64_t cycle) const {
-  const Direction direction = direction_of(waiting);
-  if (column_at_[direction] == cycle) return column_limit_[direction];
-  if (group.column_at[direction] == cycle) return group.column_limit[direction];
-  if (bank.column_at[direction] == cycle) return bank.row_limit;
+DramLimit DramChannel::limit_of_column(const Active& active, std::uint64_t cycle) const {
+  const Group& group = groups_[active.group];
+  const Bank& bank = banks_[active.bank];
+  if (column_at_[active.direction] == cycle) return column_limit_[active.direction];
+  if (group.column_at[active.direction] == cycle) return group.column_limit[active.direction];
+  if (bank.column_at[active.direction] == cycle) return bank.row_limit;
   return DramLimit::kLatency;
 }
 
@@ -200,63 +183,151 @@ void DramChannel::account(std::uint64_t data_start, DramLimit limit) {
     time(DramLimit::kNoRequest) += asked - data_end_;
     time(limit) += data_start - asked;
   }
-  time(DramLimit::kBus) += burst_;
-  data_end_ = data_start + burst_;
+  time(DramLimit::kBus) += timing_.burst;
+  data_end_ = data_start + timing_.burst;
 }
 
-void DramChannel::issue_column(const Choice& choice, std::vector<DramCompletion>& completions) {
-  Bank& bank = banks_[choice.bank];
-  Group& group = group_of(choice.bank);
-  const std::size_t position =
-      bank.waiting.front().order == choice.order ? 0 : bank.hit;  // the oldest may go first
-  const Waiting& waiting = bank.waiting[position];
+// Issues the chosen read or write, and those that follow it on the bus without a gap, up to
+// `last_cycle`, which nothing else happens before: what choosing again after each would do.
+void DramChannel::issue_columns(const Choice& first, std::uint64_t last_cycle,
+                                std::vector<DramCompletion>& completions) {
+  const Active* active = &active_[banks_[first.bank].place];
+  const Direction direction = active->direction;
+  account(first.cycle + timing_.data[direction], limit_of_column(*active, first.cycle));
+  // Where a change of direction is quicker than the next burst, it has to be chosen.
+  const bool is_alone = is_overdue_ || timing_.read_to_write <= timing_.tccd_s ||
+                        timing_.write_to_read_s <= timing_.tccd_s;
+  const std::uint64_t most = is_alone ? 1 : slack_ + 1;
+  std::uint64_t issued = 0;
+  std::uint64_t next = first.cycle;
+  while (active != nullptr) {
+    const std::uint32_t bank = active->bank;
+    const Active* partner =
+        issued + 1 < most ? partner_of(*active, next + timing_.tccd_s) : nullptr;
+    const std::uint32_t other = partner != nullptr ? partner->bank : bank;
+    const std::uint64_t count =
+        partner == nullptr
+            ? 1
+            : std::min({turns_of(bank, other), most - issued, bursts_before_entry(next),
+                        (last_cycle - next) / timing_.tccd_s + 1});
+    const std::uint64_t end = next + (count - 1) * timing_.tccd_s;
+    const bool is_odd = count % 2 == 1;
+    current_ = end;
+    in_window_ -= count;
+    bursts_issued_ += count;
+    issued += count;
+    next = end + timing_.tccd_s;
+    std::uint64_t row =
+        take(bank, count - count / 2, is_odd ? end : end - timing_.tccd_s, completions);
+    if (count > 1) {
+      row = std::min(row, take(other, count / 2, is_odd ? end - timing_.tccd_s : end, completions));
+    }
+    last_cycle = std::min(last_cycle, row);
+    if (issued == most || next > last_cycle) break;
+    while (can_admit(std::min(next, last_cycle))) last_cycle = std::min(last_cycle, admit());
+    if (next > last_cycle) break;
+    active = oldest_ready(direction, next);
+  }
+  // What follows the first burst has waited for the bus alone.
+  sums_.bursts += issued - 1;
+  sums_.limited_bursts[index_of(DramLimit::kBus)] += issued - 1;
+  sums_.time_cycles[index_of(DramLimit::kBus)] += (issued - 1) * timing_.tccd_s;
+  data_end_ += (issued - 1) * timing_.tccd_s;
+  hold_bus(direction, next - timing_.tccd_s);
+}
+
+// The oldest run for an open row that can be read or written at `cycle`; null if there is none.
+const DramChannel::Active* DramChannel::oldest_ready(Direction direction,
+                                                     std::uint64_t cycle) const {
+  for (const Active& active : active_) {
+    if (active.is_hit && active.direction == direction && ready_cycle(active) <= cycle) {
+      return &active;
+    }
+  }
+  return nullptr;
+}
+
+// The run that takes turns with `one`, from `cycle` on, in another bank group, until one of the two
+// is done; null where a third one could come between them.
+const DramChannel::Active* DramChannel::partner_of(const Active& one, std::uint64_t cycle) const {
+  if (timing_.tccd_l > 2 * timing_.tccd_s) return nullptr;
+  const Active* partner = nullptr;
+  bool is_younger = false;
+  for (const Active& active : active_) {
+    if (&active == &one) {
+      if (partner != nullptr) return partner;
+      is_younger = true;
+    } else if (active.is_hit && active.direction == one.direction) {
+      if (is_younger && active.group == one.group) continue;
+      if (is_younger) return ready_cycle(active) <= cycle ? &active : nullptr;
+      if (partner != nullptr && active.group == partner->group) continue;
+      if (partner != nullptr || active.group == one.group || ready_cycle(active) > cycle) {
+        return nullptr;
+      }
+      partner = &active;
+    }
+  }
+  return nullptr;
+}
+
+// Bursts that two hits have together when they take turns until one is done.
+std::uint64_t DramChannel::turns_of(std::uint32_t first, std::uint32_t second) const {
+  const std::uint64_t of_first = banks_[first].waiting[banks_[first].hit].run.bursts;
+  const std::uint64_t of_second = banks_[second].waiting[banks_[second].hit].run.bursts;
+  return of_first <= of_second ? 2 * of_first - 1 : 2 * of_second;
+}
+
+// Bursts from `next` on, one every tCCD_S, at least until another run enters the window.
+std::uint64_t DramChannel::bursts_before_entry(std::uint64_t next) const {
+  if (arrivals_.empty()) return kNever;
+  if (in_window_ >= window_) return in_window_ - window_ + 1;
+  return (arrivals_.front().cycle - 1 - next) / timing_.tccd_s + 1;
+}
+
+// Takes `count` bursts of a bank's hit, the last one at `cycle`, and the run away if it is done.
+// Returns when its bank could be opened or closed for the next one, kNever where it has no such
+// work.
+std::uint64_t DramChannel::take(std::uint32_t bank_number, std::uint64_t count, std::uint64_t cycle,
+                                std::vector<DramCompletion>& completions) {
+  Bank& bank = banks_[bank_number];
+  Waiting& waiting = bank.waiting[bank.hit];
   const Direction direction = direction_of(waiting);
-  const std::uint64_t cycle = choice.cycle;
-  account(cycle + data_[direction], limit_of_column(bank, group, waiting, cycle));
-  hold_columns(group, direction, cycle);
-  current_ = cycle;
-  --bank.waiting[position].admitted;
-  --bank.waiting[position].run.bursts;
-  --in_window_;
-  ++bursts_issued_;
-  finish_bursts(choice.bank, position, cycle, completions);
+  hold_group(group_of(bank_number), direction, cycle);
+  bank.precharge_at = std::max(bank.precharge_at, cycle + timing_.to_precharge[direction]);
+  waiting.run.bursts -= static_cast<std::uint32_t>(count);
+  if (waiting.run.bursts > 0) return kNever;
+  completions.push_back({waiting.run.tag, cycle + timing_.data[direction] + timing_.burst});
+  if (!waiting.opened_row) ++sums_.row_hits;
+  bank.waiting.erase(bank.waiting.begin() + static_cast<std::ptrdiff_t>(bank.hit));
+  find_hit(bank);
+  update(bank_number);
+  const bool is_row_needed = bank.hit == kNone && !bank.waiting.empty();
+  return is_row_needed ? row_cycle(bank, group_of(bank_number)) : kNever;
 }
 
-// Reads or writes of the channel and a group, after one of it at `cycle`.
-void DramChannel::hold_columns(Group& group, Direction direction, std::uint64_t cycle) {
-  const auto hold = [](std::uint64_t& at, DramLimit& limit, std::uint64_t until, DramLimit why) {
-    if (until <= at) return;
-    at = until;
-    limit = why;
-  };
-  hold(column_at_[direction], column_limit_[direction], cycle + tccd_s_, DramLimit::kBus);
-  hold(group.column_at[direction], group.column_limit[direction], cycle + tccd_l_,
+void DramChannel::hold(std::uint64_t& at, DramLimit& limit, std::uint64_t until, DramLimit why) {
+  if (until <= at) return;
+  at = until;
+  limit = why;
+}
+
+// Reads and writes of a group after one of it at `cycle`.
+void DramChannel::hold_group(Group& group, Direction direction, std::uint64_t cycle) {
+  hold(group.column_at[direction], group.column_limit[direction], cycle + timing_.tccd_l,
        DramLimit::kBankGroup);
-  if (direction == kRead) {
-    hold(column_at_[kWrite], column_limit_[kWrite], cycle + read_to_write_, DramLimit::kTurnaround);
-  } else {
-    hold(column_at_[kRead], column_limit_[kRead], cycle + write_to_read_s_, DramLimit::kTurnaround);
-    hold(group.column_at[kRead], group.column_limit[kRead], cycle + write_to_read_l_,
+  if (direction == kWrite) {
+    hold(group.column_at[kRead], group.column_limit[kRead], cycle + timing_.write_to_read_l,
          DramLimit::kTurnaround);
   }
 }
 
-// After bursts of one waiting run, the last one issued at `cycle`.
-void DramChannel::finish_bursts(std::uint32_t bank_number, std::size_t position,
-                                std::uint64_t cycle, std::vector<DramCompletion>& completions) {
-  Bank& bank = banks_[bank_number];
-  Waiting& waiting = bank.waiting[position];
-  const Direction direction = direction_of(waiting);
-  if (!waiting.started && !waiting.opened_row) ++sums_.row_hits;
-  waiting.started = true;
-  bank.precharge_at = std::max(bank.precharge_at, cycle + to_precharge_[direction]);
-  if (waiting.admitted > 0) return;
-  if (waiting.run.bursts == 0) {
-    completions.push_back({waiting.run.tag, cycle + data_[direction] + burst_});
-  }
-  bank.waiting.erase(bank.waiting.begin() + static_cast<std::ptrdiff_t>(position));
-  find_hit(bank);
-  if (bank.waiting.empty()) active_.erase(std::find(active_.begin(), active_.end(), bank_number));
+// Reads and writes of the channel after one at `cycle`.
+void DramChannel::hold_bus(Direction direction, std::uint64_t cycle) {
+  hold(column_at_[direction], column_limit_[direction], cycle + timing_.tccd_s, DramLimit::kBus);
+  const Direction other = direction == kRead ? kWrite : kRead;
+  hold(column_at_[other], column_limit_[other],
+       cycle + (direction == kRead ? timing_.read_to_write : timing_.write_to_read_s),
+       DramLimit::kTurnaround);
 }
 
 void DramChannel::find_hit(Bank& bank) {
@@ -273,13 +344,14 @@ void DramChannel::issue_row(const Choice& choice) {
   const bool waited = cycle > waiting.entered;
   if (bank.row != kNoRow) {
     // A precharge that waited for nobody belongs to the latency of its burst.
-    bank.activate_limit =
-        waited || bank.activate_at > cycle + trp_ ? DramLimit::kRowCycle : DramLimit::kLatency;
-    bank.activate_at = std::max(bank.activate_at, cycle + trp_);
+    bank.activate_limit = waited || bank.activate_at > cycle + timing_.trp ? DramLimit::kRowCycle
+                                                                           : DramLimit::kLatency;
+    bank.activate_at = std::max(bank.activate_at, cycle + timing_.trp);
     bank.row = kNoRow;
     bank.hit = kNone;
     ++sums_.precharges;
     current_ = cycle;
+    update(choice.bank);
     return;
   }
   Group& group = group_of(choice.bank);
@@ -290,16 +362,17 @@ void DramChannel::issue_row(const Choice& choice) {
     if (activates_[oldest_activate_] == cycle) bank.row_limit = DramLimit::kFaw;
   }
   bank.row = waiting.run.row;
-  bank.activate_at = cycle + trc_;
+  bank.activate_at = cycle + timing_.trc;
   bank.activate_limit = DramLimit::kRowCycle;
-  bank.precharge_at = cycle + tras_;
-  bank.column_at = {cycle + trcd_[kRead], cycle + trcd_[kWrite]};
-  activate_at_ = cycle + trrd_s_;
-  group.activate_at = cycle + trrd_l_;
-  activates_[oldest_activate_] = cycle + tfaw_;
+  bank.precharge_at = cycle + timing_.tras;
+  bank.column_at = {cycle + timing_.trcd[kRead], cycle + timing_.trcd[kWrite]};
+  activate_at_ = cycle + timing_.trrd_s;
+  group.activate_at = cycle + timing_.trrd_l;
+  activates_[oldest_activate_] = cycle + timing_.tfaw;
   oldest_activate_ = (oldest_activate_ + 1) % activates_.size();
   waiting.opened_row = true;
   find_hit(bank);
+  update(choice.bank);
   ++sums_.activates;
   current_ = cycle;
 }
@@ -308,16 +381,20 @@ void DramChannel::issue_row(const Choice& choice) {
 void DramChannel::issue_refresh(std::uint64_t cycle) {
   std::uint64_t start = cycle;
   for (const Bank& bank : banks_) {
-    if (bank.row != kNoRow) start = std::max(start, std::max(bank.precharge_at, cycle) + trp_);
+    if (bank.row != kNoRow)
+      start = std::max(start, std::max(bank.precharge_at, cycle) + timing_.trp);
     start = std::max(start, bank.activate_at);
   }
-  const std::uint64_t due = cycle / trefi_ - refreshes_issued_;
-  const std::uint64_t end = start + due * trfc_;
+  const std::uint64_t due = cycle / timing_.trefi - refreshes_issued_;
+  const std::uint64_t end = start + due * timing_.trfc;
   for (Bank& bank : banks_) {
     bank.row = kNoRow;
     bank.hit = kNone;
     bank.activate_at = end;
     bank.activate_limit = DramLimit::kRefresh;
+  }
+  for (std::uint32_t bank = 0; bank < banks_.size(); ++bank) {
+    if (banks_[bank].place != kNone) update(bank);
   }
   refreshes_issued_ += due;
   sums_.refreshes += due;

@@ -3,12 +3,14 @@
 // cycle at a time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <vector>
 
+#include "dram_timing.hpp"
 #include "santa/config/dram.hpp"
 #include "santa/sim/dram_counters.hpp"
 
@@ -28,11 +30,12 @@ struct DramCompletion {
   std::uint64_t data_end_cycle = 0;  // when the run's last data has crossed the bus
 };
 
-// Scheduler. The oldest `window_bursts` bursts that have arrived compete. Of all commands that some
-// burst waits for, the one that can be issued first is issued; at one time, reads and writes go
-// before activates and precharges, and older bursts before younger ones. A bank with a burst for
-// its open row keeps that row. When 4 windows of bursts have overtaken the oldest one, reads and
-// writes wait for it. Rows stay open until another row or a refresh needs the bank.
+// Scheduler. The oldest `window_bursts` bursts that have arrived compete, to which a run belongs as
+// a whole. Of all commands that some burst waits for, the one that can be issued first is issued;
+// at one time, reads and writes go before activates and precharges, and older bursts before younger
+// ones. A bank with a burst for its open row keeps that row. When 4 windows of bursts have
+// overtaken the oldest one, reads and writes wait for it. Rows stay open until another row or a
+// refresh needs the bank.
 //
 // Refresh. One of all banks is due every tREFI. It is issued when no burst waits, or when more than
 // `refresh_postponed` are due; then all that are due follow one another.
@@ -56,7 +59,9 @@ class DramChannel {
   std::uint64_t next_cycle() const;
 
   // Cycles from a read or write command to the end of its data, the smaller of both.
-  std::uint64_t shortest_access_cycles() const { return shortest_access_; }
+  std::uint64_t shortest_access_cycles() const {
+    return std::min(timing_.data[kDramRead], timing_.data[kDramWrite]) + timing_.burst;
+  }
 
   std::size_t banks() const { return banks_.size(); }
 
@@ -66,7 +71,9 @@ class DramChannel {
   DramSums sums_until(std::uint64_t cycle) const;
 
  private:
-  enum Direction : std::uint8_t { kRead, kWrite };
+  using Direction = DramDirection;
+  static constexpr Direction kRead = kDramRead;
+  static constexpr Direction kWrite = kDramWrite;
   static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
@@ -75,9 +82,7 @@ class DramChannel {
     std::uint64_t order = 0;      // of arrival
     std::uint64_t entered = 0;    // cycle of entry into the window
     std::uint64_t overtaken = 0;  // bursts issued before this one entered
-    std::uint32_t admitted = 0;   // bursts of it inside the window
     bool opened_row = false;      // an activate was issued for it
-    bool started = false;
   };
   struct Arrival {
     DramRun run;
@@ -92,19 +97,22 @@ class DramChannel {
     DramLimit row_limit = DramLimit::kLatency;       // what set the time of the last activate
     std::vector<Waiting> waiting;                    // in the window, by age
     std::size_t hit = kNone;                         // oldest of them for the open row
+    std::size_t place = kNone;                       // in active_
   };
   struct Group {
     std::array<std::uint64_t, 2> column_at{};
     std::array<DramLimit, 2> column_limit{};
     std::uint64_t activate_at = 0;
   };
-  // The oldest run of a bank for its open row.
-  struct Hit {
-    std::uint64_t order = 0;
-    std::uint64_t ready = 0;  // see ready_cycle()
+  // What the scheduler looks at of a bank with bursts in the window.
+  struct Active {
+    std::uint64_t oldest = 0;  // order of its oldest run
+    std::uint64_t order = 0;   // of the oldest run for the open row, else of the oldest one
+    std::uint64_t ready = 0;   // when the bank could read or write for that run
     std::uint32_t bank = 0;
     std::uint32_t group = 0;
     Direction direction = kRead;
+    bool is_hit = false;
   };
   struct Choice {
     std::uint64_t cycle = kNever;
@@ -116,63 +124,52 @@ class DramChannel {
   };
 
   std::uint64_t admit();
-  bool can_admit(std::uint64_t cycle) const;
+  bool can_admit(std::uint64_t cycle) const {
+    return in_window_ < window_ && !arrivals_.empty() && arrivals_.front().cycle <= cycle;
+  }
   void choose(Choice& column, Choice& row);
   std::uint64_t row_cycle(const Bank& bank, const Group& group) const;
   std::uint64_t refresh_cycle() const;
-  void issue_column(const Choice& choice, std::vector<DramCompletion>& completions);
-  bool issue_pair(const Choice& first, std::uint64_t last_cycle,
-                  std::vector<DramCompletion>& completions);
-  void hold_columns(Group& group, Direction direction, std::uint64_t cycle);
-  std::uint64_t bursts_before_entry(std::uint64_t next) const;
-  const Hit* partner_of(const Hit& one, std::uint64_t start) const;
-  void finish_bursts(std::uint32_t bank_number, std::size_t position, std::uint64_t cycle,
+  void issue_columns(const Choice& first, std::uint64_t last_cycle,
                      std::vector<DramCompletion>& completions);
-  static std::uint64_t ready_cycle(const Bank& bank, const Group& group, const Waiting& waiting);
+  const Active* oldest_ready(Direction direction, std::uint64_t cycle) const;
+  const Active* partner_of(const Active& one, std::uint64_t cycle) const;
+  std::uint64_t turns_of(std::uint32_t first, std::uint32_t second) const;
+  std::uint64_t bursts_before_entry(std::uint64_t next) const;
+  std::uint64_t take(std::uint32_t bank_number, std::uint64_t count, std::uint64_t cycle,
+                     std::vector<DramCompletion>& completions);
+  static void hold(std::uint64_t& at, DramLimit& limit, std::uint64_t until, DramLimit why);
+  void hold_group(Group& group, Direction direction, std::uint64_t cycle);
+  void hold_bus(Direction direction, std::uint64_t cycle);
+  // When the bank and its group could read or write for its hit, whatever the bus does.
+  std::uint64_t ready_cycle(const Active& active) const {
+    return std::max(active.ready, groups_[active.group].column_at[active.direction]);
+  }
+  void update(std::uint32_t bank_number);
   static Direction direction_of(const Waiting& waiting) {
     return waiting.run.is_write ? kWrite : kRead;
   }
   void issue_row(const Choice& choice);
   void issue_refresh(std::uint64_t cycle);
   void account(std::uint64_t data_start, DramLimit limit);
-  DramLimit limit_of_column(const Bank& bank, const Group& group, const Waiting& waiting,
-                            std::uint64_t cycle) const;
+  DramLimit limit_of_column(const Active& active, std::uint64_t cycle) const;
   void find_hit(Bank& bank);
   Group& group_of(std::uint32_t bank) { return groups_[bank / banks_per_group_]; }
   const Group& group_of(std::uint32_t bank) const { return groups_[bank / banks_per_group_]; }
 
-  // Timing, in cycles.
-  std::uint64_t burst_;
-  std::array<std::uint64_t, 2> data_;  // command to first data, by Direction
-  std::array<std::uint64_t, 2> trcd_;
-  std::uint64_t trp_;
-  std::uint64_t tras_;
-  std::uint64_t trc_;
-  std::uint64_t tccd_s_;
-  std::uint64_t tccd_l_;
-  std::uint64_t trrd_s_;
-  std::uint64_t trrd_l_;
-  std::uint64_t tfaw_;
-  std::array<std::uint64_t, 2> to_precharge_;  // read or write command to precharge
-  std::uint64_t read_to_write_;
-  std::uint64_t write_to_read_s_;
-  std::uint64_t write_to_read_l_;
-  std::uint64_t trefi_;
-  std::uint64_t trfc_;
+  DramTiming timing_;
   std::uint64_t postponed_;
   std::uint64_t window_;
   std::uint32_t banks_per_group_;
-  std::uint64_t shortest_access_;
 
   std::vector<Bank> banks_;
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> active_;  // banks with bursts in the window
-  std::vector<Hit> hits_;              // of the banks, as the last choose() found them
-  std::deque<Arrival> arrivals_;       // not in the window yet, or only in part
-  std::uint32_t front_admitted_ = 0;   // bursts of the first of them that are in the window
-  std::uint64_t in_window_ = 0;        // bursts
+  std::vector<Active> active_;    // by order
+  std::deque<Arrival> arrivals_;  // not in the window yet
+  std::uint64_t in_window_ = 0;   // bursts
   std::uint64_t orders_ = 0;
   std::uint64_t bursts_issued_ = 0;
+  bool is_overdue_ = false;    // nobody may overtake the oldest burst any more
   std::uint64_t slack_ = 0;    // bursts that may still overtake the oldest one in the window
   std::uint64_t current_ = 0;  // cycle of the last command
   std::uint64_t next_command_ = kNever;  // of the bursts in the window, after the last advance()

@@ -48,6 +48,7 @@ DramMemory::DramMemory(const sc_core::sc_module_name& name, const config::Hardwa
       observer_(std::move(observer)),
       map_(hardware),
       channels_(static_cast<std::size_t>(hardware.memory.channels), DramChannel(*hardware.dram)),
+      due_fs_(channels_.size(), kNever),
       clock_fs_(clock_fs(*hardware.dram)),
       on_chip_fs_(on_chip_latency_fs(hardware)),
       lookahead_fs_(channels_.front().shortest_access_cycles() * clock_fs_ + on_chip_fs_),
@@ -89,6 +90,7 @@ std::uint32_t DramMemory::take_tag() {
 void DramMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs) {
   const bool is_write = payload.is_write();
   const std::uint64_t cycle = divide_up(arrival_fs, clock_fs_);
+  const std::uint64_t due_fs = cycle * clock_fs_ + lookahead_fs_;
   const std::uint64_t first = payload.get_address() / burst_bytes_ * burst_bytes_;
   const std::uint64_t end =
       divide_up(payload.get_address() + payload.get_data_length(), burst_bytes_) * burst_bytes_;
@@ -102,6 +104,7 @@ void DramMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival
     DramRun run{place.bank, place.row, static_cast<std::uint32_t>((stop - address) / burst_bytes_),
                 tag, is_write};
     channels_[place.channel].push(run, cycle);
+    due_fs_[place.channel] = std::min(due_fs_[place.channel], due_fs);
     ++request.runs_left;
     for (; observer_ && address < stop; address += burst_bytes_) {
       observer_({address, is_write, cycle});
@@ -115,7 +118,7 @@ void DramMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival
   ++(is_write ? counters_.write_requests : counters_.read_requests);
   meter_.count(is_write ? write_byte_ : read_byte_, end - first,
                static_cast<double>(arrival_fs) * 1e-6);
-  wake_at(cycle * clock_fs_ + lookahead_fs_);
+  wake_at(due_fs);
 }
 
 void DramMemory::wake_at(std::uint64_t time_fs) {
@@ -124,29 +127,35 @@ void DramMemory::wake_at(std::uint64_t time_fs) {
   wake_.notify(sc_core::sc_time::from_value(time_fs - now_fs()));
 }
 
-// Commands that can still come cause no response before this.
-std::uint64_t DramMemory::next_wake_fs() const {
-  std::uint64_t next = responses_.empty() ? kNever : responses_.top().time_fs;
-  for (const DramChannel& channel : channels_) {
-    const std::uint64_t cycle = channel.next_cycle();
-    if (cycle != DramChannel::kNever) next = std::min(next, cycle * clock_fs_ + lookahead_fs_);
-  }
-  return next;
-}
-
 void DramMemory::wake() {
   wake_fs_ = kNever;
-  advance(now_fs());
-  count_energy(static_cast<double>(now_fs()) * 1e-6);
+  const std::uint64_t now = now_fs();
+  for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
+    if (due_fs_[channel] <= now) advance(channel, now);
+  }
+  collect();
+  count_energy(static_cast<double>(now) * 1e-6);
   respond();
-  const std::uint64_t next = next_wake_fs();
+  std::uint64_t next = responses_.empty() ? kNever : responses_.top().time_fs;
+  for (const std::uint64_t due : due_fs_) next = std::min(next, due);
   if (next != kNever) wake_at(next);
 }
 
-void DramMemory::advance(std::uint64_t time_fs) {
-  const std::uint64_t cycle = time_fs / clock_fs_;
-  completions_.clear();
-  for (DramChannel& channel : channels_) channel.advance(cycle, completions_);
+// Issues what a channel can up to a time; commands that come later cause no answer before
+// `due_fs_`.
+void DramMemory::advance(std::size_t channel, std::uint64_t time_fs) {
+  DramChannel& each = channels_[channel];
+  const std::uint64_t activates = each.sums().activates;
+  const std::uint64_t refreshes = each.sums().refreshes;
+  each.advance(time_fs / clock_fs_, completions_);
+  activates_ += each.sums().activates - activates;
+  refreshes_ += each.sums().refreshes - refreshes;
+  const std::uint64_t next = each.next_cycle();
+  due_fs_[channel] = next == DramChannel::kNever ? kNever : next * clock_fs_ + lookahead_fs_;
+}
+
+// Books the answers of requests whose last run was completed.
+void DramMemory::collect() {
   for (const DramCompletion& completion : completions_) {
     Request& request = requests_[completion.tag];
     request.data_end_cycle = std::max(request.data_end_cycle, completion.data_end_cycle);
@@ -155,6 +164,7 @@ void DramMemory::advance(std::uint64_t time_fs) {
     latency_sum_fs_ += done_fs - request.arrival_fs;
     responses_.push({done_fs, order_++, completion.tag});
   }
+  completions_.clear();
 }
 
 void DramMemory::respond() {
@@ -181,20 +191,16 @@ void DramMemory::respond() {
 }
 
 void DramMemory::count_energy(double time_ns) {
-  std::uint64_t activates = 0;
-  std::uint64_t refreshes = 0;
-  for (const DramChannel& channel : channels_) {
-    activates += channel.sums().activates;
-    refreshes += channel.sums().refreshes;
-  }
-  meter_.count(activate_, activates - activates_counted_, time_ns);
-  meter_.count(refresh_, refreshes - refreshes_counted_, time_ns);
-  activates_counted_ = activates;
-  refreshes_counted_ = refreshes;
+  if (activates_ > 0) meter_.count(activate_, activates_, time_ns);
+  if (refreshes_ > 0) meter_.count(refresh_, refreshes_, time_ns);
+  activates_ = 0;
+  refreshes_ = 0;
 }
 
 MemoryCounters DramMemory::finish(const sc_core::sc_time& run) {
-  advance(run.value());
+  for (std::size_t channel = 0; channel < channels_.size(); ++channel)
+    advance(channel, run.value());
+  collect();
   count_energy(to_ns(run));
   DramSums sums;
   for (const DramChannel& channel : channels_) {

@@ -66,10 +66,10 @@ class DramMemory : public sc_core::sc_module {
   void accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs);
   std::uint32_t take_tag();
   void wake();
-  void advance(std::uint64_t time_fs);
+  void advance(std::size_t channel, std::uint64_t time_fs);
+  void collect();
   void respond();
   void wake_at(std::uint64_t time_fs);
-  std::uint64_t next_wake_fs() const;
   void count_energy(double time_ns);
 
   config::MemoryConfig memory_;
@@ -81,6 +81,7 @@ class DramMemory : public sc_core::sc_module {
   DramObserver observer_;
   DramAddressMap map_;
   std::vector<DramChannel> channels_;
+  std::vector<std::uint64_t> due_fs_;  // by channel: no answer can come of it before
   std::uint64_t clock_fs_;
   std::uint64_t on_chip_fs_;
   std::uint64_t lookahead_fs_;  // from a command to the earliest response it can cause
@@ -97,8 +98,8 @@ class DramMemory : public sc_core::sc_module {
   std::uint64_t order_ = 0;
   std::uint64_t bytes_moved_ = 0;
   std::uint64_t latency_sum_fs_ = 0;
-  std::uint64_t activates_counted_ = 0;
-  std::uint64_t refreshes_counted_ = 0;
+  std::uint64_t activates_ = 0;  // not priced yet
+  std::uint64_t refreshes_ = 0;
   MemoryCounters counters_;
 };
 
