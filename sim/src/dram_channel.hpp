@@ -134,10 +134,10 @@ class DramChannel {
                      std::vector<DramCompletion>& completions);
   const Active* oldest_ready(Direction direction, std::uint64_t cycle) const;
   const Active* partner_of(const Active& one, std::uint64_t cycle) const;
-  std::uint64_t turns_of(std::uint32_t first, std::uint32_t second) const;
   std::uint64_t bursts_before_entry(std::uint64_t next) const;
-  std::uint64_t take(std::uint32_t bank_number, std::uint64_t count, std::uint64_t cycle,
-                     std::vector<DramCompletion>& completions);
+  std::uint64_t finish(std::uint32_t bank_number, std::uint64_t cycle,
+                       std::vector<DramCompletion>& completions);
+  Waiting& hit_of(std::uint32_t bank) { return banks_[bank].waiting[banks_[bank].hit]; }
   static void hold(std::uint64_t& at, DramLimit& limit, std::uint64_t until, DramLimit why);
   void hold_group(Group& group, Direction direction, std::uint64_t cycle);
   void hold_bus(Direction direction, std::uint64_t cycle);
