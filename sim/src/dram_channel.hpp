@@ -123,6 +123,15 @@ class DramChannel {
     }
   };
 
+  // Reads or writes that follow one another every tCCD_S.
+  struct Series {
+    std::uint64_t next = 0;        // cycle of the next one
+    std::uint64_t last_cycle = 0;  // of the series
+    std::uint64_t left = 0;        // bursts that may still be issued
+    std::uint64_t issued = 0;
+    bool is_open() const { return left > 0 && next <= last_cycle; }
+  };
+
   std::uint64_t admit();
   bool can_admit(std::uint64_t cycle) const {
     return in_window_ < window_ && !arrivals_.empty() && arrivals_.front().cycle <= cycle;
@@ -132,6 +141,9 @@ class DramChannel {
   std::uint64_t refresh_cycle() const;
   void issue_columns(const Choice& first, std::uint64_t last_cycle,
                      std::vector<DramCompletion>& completions);
+  void take_turns(std::uint32_t first, std::uint32_t second, Series& series,
+                  std::vector<DramCompletion>& completions);
+  void admit_until(Series& series);
   const Active* oldest_ready(Direction direction, std::uint64_t cycle) const;
   const Active* partner_of(const Active& one, std::uint64_t cycle) const;
   std::uint64_t bursts_before_entry(std::uint64_t next) const;

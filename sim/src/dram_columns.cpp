@@ -39,57 +39,65 @@ void DramChannel::issue_columns(const Choice& first, std::uint64_t last_cycle,
   // Where a change of direction is quicker than the next burst, it has to be chosen.
   const bool is_alone = is_overdue_ || timing_.read_to_write <= timing_.tccd_s ||
                         timing_.write_to_read_s <= timing_.tccd_s;
-  const std::uint64_t most = is_alone ? 1 : slack_ + 1;
-  std::uint64_t issued = 0;
-  std::uint64_t next = first.cycle;
+  Series series{first.cycle, last_cycle, is_alone ? 1 : slack_ + 1, 0};
   while (active != nullptr) {
     const Active* partner =
-        issued + 1 < most ? partner_of(*active, next + timing_.tccd_s) : nullptr;
-    const std::array<std::uint32_t, 2> banks = {active->bank,
-                                                partner != nullptr ? partner->bank : active->bank};
-    const std::uint64_t start = next;
-    std::uint64_t turns = 0;
-    bool is_done = false;
-    while (!is_done && next <= last_cycle && issued < most) {
-      std::uint32_t& now = hit_of(banks[turns % 2]).run.bursts;
-      std::uint32_t& then = hit_of(banks[(turns + 1) % 2]).run.bursts;
-      std::uint64_t count = 1;
-      if (partner != nullptr) {
-        count = std::min({now <= then ? 2 * std::uint64_t{now} - 1 : 2 * std::uint64_t{then},
-                          most - issued, bursts_before_entry(next)});
-        if ((count - 1) * timing_.tccd_s > last_cycle - next) {
-          count = (last_cycle - next) / timing_.tccd_s + 1;
-        }
-      }
-      now -= static_cast<std::uint32_t>(count - count / 2);
-      if (count > 1) then -= static_cast<std::uint32_t>(count / 2);
-      is_done = partner == nullptr || now == 0 || then == 0;
-      in_window_ -= count;
-      bursts_issued_ += count;
-      issued += count;
-      turns += count;
-      next += count * timing_.tccd_s;
-      current_ = next - timing_.tccd_s;
-      while (issued < most && !is_done && can_admit(std::min(next, last_cycle))) {
-        last_cycle = std::min(last_cycle, admit());
-      }
-    }
-    for (std::uint64_t turn = 0; turn < std::min<std::uint64_t>(turns, 2); ++turn) {
-      const std::uint64_t last_turn = turns - 1 - ((turns - 1) % 2 == turn ? 0 : 1);
-      last_cycle = std::min(last_cycle,
-                            finish(banks[turn], start + last_turn * timing_.tccd_s, completions));
-    }
-    if (issued == most || next > last_cycle) break;
-    while (can_admit(std::min(next, last_cycle))) last_cycle = std::min(last_cycle, admit());
-    if (next > last_cycle) break;
-    active = oldest_ready(direction, next);
+        series.left > 1 ? partner_of(*active, series.next + timing_.tccd_s) : nullptr;
+    take_turns(active->bank, partner != nullptr ? partner->bank : active->bank, series,
+               completions);
+    admit_until(series);
+    active = series.is_open() ? oldest_ready(direction, series.next) : nullptr;
   }
   // What follows the first burst has waited for the bus alone.
-  sums_.bursts += issued - 1;
-  sums_.limited_bursts[index_of(DramLimit::kBus)] += issued - 1;
-  sums_.time_cycles[index_of(DramLimit::kBus)] += (issued - 1) * timing_.tccd_s;
-  data_end_ += (issued - 1) * timing_.tccd_s;
-  hold_bus(direction, next - timing_.tccd_s);
+  const std::uint64_t more = series.issued - 1;
+  sums_.bursts += more;
+  sums_.limited_bursts[index_of(DramLimit::kBus)] += more;
+  sums_.time_cycles[index_of(DramLimit::kBus)] += more * timing_.tccd_s;
+  data_end_ += more * timing_.tccd_s;
+  hold_bus(direction, series.next - timing_.tccd_s);
+}
+
+// One burst of the first bank's hit, or of both in turns until one of them is done.
+void DramChannel::take_turns(std::uint32_t first, std::uint32_t second, Series& series,
+                             std::vector<DramCompletion>& completions) {
+  const std::uint64_t start = series.next;
+  const std::array<std::uint32_t, 2> banks = {first, second};
+  std::uint64_t turns = 0;
+  for (bool is_done = false; !is_done && series.is_open();) {
+    std::uint32_t& now = hit_of(banks[turns % 2]).run.bursts;
+    std::uint32_t& then = hit_of(banks[(turns + 1) % 2]).run.bursts;
+    std::uint64_t count = 1;
+    if (first != second) {
+      count = std::min({now <= then ? 2 * std::uint64_t{now} - 1 : 2 * std::uint64_t{then},
+                        series.left, bursts_before_entry(series.next)});
+      if ((count - 1) * timing_.tccd_s > series.last_cycle - series.next) {
+        count = (series.last_cycle - series.next) / timing_.tccd_s + 1;
+      }
+    }
+    now -= static_cast<std::uint32_t>(count - count / 2);
+    if (count > 1) then -= static_cast<std::uint32_t>(count / 2);
+    is_done = first == second || now == 0 || then == 0;
+    turns += count;
+    in_window_ -= count;
+    bursts_issued_ += count;
+    series.issued += count;
+    series.left -= count;
+    series.next += count * timing_.tccd_s;
+    current_ = series.next - timing_.tccd_s;
+    if (!is_done) admit_until(series);
+  }
+  for (std::uint64_t turn = 0; turn < std::min<std::uint64_t>(turns, 2); ++turn) {
+    const std::uint64_t last_turn = turns - 1 - ((turns - 1) % 2 == turn ? 0 : 1);
+    const std::uint64_t row = finish(banks[turn], start + last_turn * timing_.tccd_s, completions);
+    series.last_cycle = std::min(series.last_cycle, row);
+  }
+}
+
+// Runs that enter the window before the next burst of a series; one may need a row before it.
+void DramChannel::admit_until(Series& series) {
+  while (series.is_open() && can_admit(series.next)) {
+    series.last_cycle = std::min(series.last_cycle, admit());
+  }
 }
 
 // The oldest run for an open row that can be read or written at `cycle`; null if there is none.
