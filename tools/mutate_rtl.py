@@ -52,14 +52,17 @@ def write_mutants(options, folder):
     parameters = unit_parameters(options.build / "bin" / "santa_rtl_config", options.config)
     parameters["ConfigHash"] = "64'h" + parameters["ConfigHash"]
     chosen = "".join(f" -chparam {key} {value}" for key, value in parameters.items())
-    files = " ".join(str(path) for path in flow.sources(folder))
+    work = folder / "yosys"
+    work.mkdir(exist_ok=True)
+    files = " ".join(str(path) for path in flow.sources("attention_unit", work))
     flow.yosys(f"read_verilog -sv -DSYNTHESIS {files}\n"
                f"hierarchy -check -top attention_unit{chosen}\n"
-               "proc; opt_expr; opt_clean\nrename -top attention_unit\n"
+               # Constant and unused bits go: their mutants would all survive.
+               "proc; opt -full; opt_clean\nrename -top attention_unit\n"
                f"mutate -list {options.mutants} -seed {options.seed} "
                f"-ctrl {SELECT} {SELECT_BITS} 1 -o list.ys\n"
-               "script list.ys\nwrite_verilog -noattr mutated.v\n", folder)
-    text = (folder / "mutated.v").read_text()
+               "script list.ys\nwrite_verilog -noattr mutated.v\n", work)
+    text = (work / "mutated.v").read_text()
     (folder / "attention_unit.sv").write_text("/* verilator lint_off WIDTH */\n" + text)
     text, found = re.subn(r"attention_unit #\(.*?\n  \) u_unit \(", lambda _: CHOICE,
                           MONITORED.read_text(), count=1, flags=re.S)
@@ -69,10 +72,10 @@ def write_mutants(options, folder):
 
 
 def source_of(line):
-    """Deepest place in rtl/ of a line of list.ys, and its module."""
-    places = re.findall(r"-src \S*/rtl/(\w+)\.sv:(\d+)", line)
+    """Module and line of a line of list.ys: of its cell, or the first that is named."""
+    places = re.findall(r"-src (\w+)\.sv:(\d+)", line)
     cell = re.search(r"-cell (\S+)", line)
-    own = re.search(r"/rtl/(\w+)\.sv:(\d+)\$", cell[1]) if cell else None
+    own = re.search(r"\$(\w+)\.sv:(\d+)\$", cell[1]) if cell else None
     return (own[1], int(own[2])) if own else (places[0][0], int(places[0][1])) if places else ("", 0)
 
 
@@ -118,7 +121,7 @@ def main():
     parser.add_argument("--config", default="tiny-test")
     parser.add_argument("--mutants", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1, help="of the mutants")
-    parser.add_argument("--seeds", type=int, default=20, help="random scenarios for each")
+    parser.add_argument("--seeds", type=int, default=10, help="random scenarios for each")
     parser.add_argument("--only", help="numbers, separated by commas")
     parser.add_argument("--bound", type=float, default=95.0, help="percent killed, at least")
     parser.add_argument("--timeout", type=float, default=900, metavar="S", help="of one mutant")
@@ -136,7 +139,7 @@ def main():
     except (flow.FlowError, subprocess.CalledProcessError) as error:
         sys.exit(f"mutate_rtl: {error}")
     build(options, folder, "santasim")
-    lines = (folder / "list.ys").read_text().splitlines()
+    lines = (folder / "yosys" / "list.ys").read_text().splitlines()
     lines = [line for line in lines if line.startswith("mutate ")]
     verdict, words = judge(options, 0)
     if verdict != "survived":

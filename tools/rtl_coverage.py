@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Line and toggle coverage of the RTL by the co-simulation, module by module.
 
-  tools/rtl_coverage.py --build build-coverage [--seeds 120] [--markdown docs/rtl_coverage.md]
+  tools/rtl_coverage.py --build build-coverage [--seeds 40] [--markdown docs/rtl_coverage.md]
   tools/rtl_coverage.py --data FOLDER --verbose      counts of an earlier run, what is not covered
 
 Builds the units of the tests with Verilator's counters, runs the directed and --seeds random
@@ -202,7 +202,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-coverage")
     parser.add_argument("--data", type=pathlib.Path, help="counts of an earlier run; no build")
-    parser.add_argument("--seeds", type=int, default=120, help="random scenarios of each unit")
+    parser.add_argument("--seeds", type=int, default=40, help="random scenarios of each unit")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--verbose", action="store_true", help="list what is not covered")

@@ -199,8 +199,8 @@ class VerilatedUnit : public RtlModel {
   }
 
 #ifdef SANTA_RTL_COVERAGE
-  // Every model of a run leaves its counts in the folder that tools/rtl_coverage.py names, and those
-  // of its first evaluation: bits that only settle then have not toggled.
+  // Every model of a run leaves its counts in the folder that tools/rtl_coverage.py names, and
+  // those of its first evaluation: bits that only settle then have not toggled.
   void write_coverage(const std::string& name) {
     const char* folder = std::getenv("SANTA_RTL_COVERAGE_FOLDER");
     if (folder == nullptr) return;

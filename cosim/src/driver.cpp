@@ -99,9 +99,22 @@ void Driver::check_identity() {
   expect("PORT_BYTES", read(reg::kPortBytesOffset), unit.port_bytes);
 }
 
-void Driver::check_registers() {
-  constexpr std::uint32_t kUnused = 0x0FC;
+void Driver::check_reset_values() {
   expect("CONTROL after reset", read(reg::kControlOffset), reg::kControlReset);
+  expect("SUBMIT_LO after reset", read(reg::kSubmitLoOffset), reg::kSubmitLoReset);
+  expect("INTERRUPT_STATE after reset", read(reg::kInterruptStateOffset),
+         reg::kInterruptStateReset);
+  expect("INTERRUPT_ENABLE after reset", read(reg::kInterruptEnableOffset),
+         reg::kInterruptEnableReset);
+}
+
+void Driver::check_error_event(bool expected) {
+  expect("INTERRUPT_STATE.error", reg::kInterruptStateError.of(read(reg::kInterruptStateOffset)),
+         expected ? 1 : 0);
+}
+
+void Driver::check_registers() {
+  constexpr std::uint32_t kUnused = 0xFFC;
   for (const std::uint32_t word : {0xA5C3961EU, 0x5A3C69E1U}) {
     write(reg::kSubmitLoOffset, word);
     expect("SUBMIT_LO", read(reg::kSubmitLoOffset), word);

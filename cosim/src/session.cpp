@@ -87,11 +87,13 @@ void Session::start() {
   submitted_from_ = submitted_;
   rows_since_reset_ = 0;
   rows_known_ = true;
+  error_completed_ = false;
   const std::uint64_t never = UINT64_MAX;
   driver_.stop_at(resets_done_ < scenario_.resets.size()
                       ? bench_.now() + scenario_.resets[resets_done_]
                       : never);
   driver_.check_identity();
+  driver_.check_reset_values();
   if (scenario_.check_registers) driver_.check_registers();
   capacity_ = driver_.free_slots();
   if (capacity_ == 0) bench_.fail("registers", "control_registers: no slot is free after reset");
@@ -156,6 +158,7 @@ void Session::take(const Completion& completion) {
     wrong("completion tag", completion.tag, r.image.tag);
   }
   coverage_.hit(fmt::format("completion: {}", completion.code));
+  error_completed_ = error_completed_ || completion.code != 0;
   coverage_.hit(scenario_.driver.interrupt ? "driver: interrupt" : "driver: polling");
   coverage_.sample(r);
   scoreboard_.complete(memory_.bytes(), bench_.now());
@@ -198,6 +201,7 @@ void Session::run_with_error() {
     throw Stopped{};
   }
   coverage_.hit(fmt::format("completion: {}", completion.code));
+  error_completed_ = error_completed_ || completion.code != 0;
   if (touched && reads) check_untouched(prepared);
   settle();
   memory_.clear_errors();
@@ -305,6 +309,7 @@ void Session::drive() {
   }
   settle();
   check_slots();
+  driver_.check_error_event(error_completed_);
   if (driver_.busy()) bench_.fail("registers", "control_registers: STATUS.busy without a request");
   check_counters();
 }

@@ -176,8 +176,15 @@ void OutputFile::commit() {
   if (::fsync(descriptor_) != 0) fail(errno);
   if (temporary_.empty()) {
     signals_.hold();
-    // Only rename() replaces an existing file, so the nameless file gets a name first.
     const std::string source = fmt::format("/proc/self/fd/{}", descriptor_);
+    // A new file gets its name at once: no moment in which a kill would leave another name behind.
+    if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+      signals_.release();
+      return;
+    }
+    if (errno != EEXIST) fail(errno);
+    // Only rename() replaces an existing file, so the nameless file gets a name first.
     for (int attempt = 0;; ++attempt) {
       const std::string name = temporary_name(path_, attempt);
       if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {

@@ -1,6 +1,6 @@
 // Speed of the verilated unit, in cycles a second, and of the SystemC model on the same request:
-// the ratio of their wall times. The unit's time is that of the model alone, without the memory, the
-// driver and the scoreboards around it; SystemC's holds its process, elaboration and results.
+// the ratio of their wall times. The unit's time is that of the model alone, without the memory,
+// the driver and the scoreboards around it; SystemC's holds its process, elaboration and results.
 //
 //   rtl_bench [CONFIG [CONTEXT]]      of the units that are built in; edge-lpddr5, 8192
 //

@@ -82,7 +82,7 @@ TEST(Dram, TracesAreInTheFormatAskedFor) {
     std::istringstream text(read_file(file));
     std::uint64_t writes = 0;
     std::uint64_t last_cycle = 0;
-    for (std::string line; std::getline(text, line); ++lines[ramulator ? 1 : 0]) {
+    for (std::string line; std::getline(text, line); ++lines[ramulator ? 1U : 0U]) {
       std::istringstream words(line);
       std::string address;
       std::string kind;
@@ -100,10 +100,10 @@ TEST(Dram, TracesAreInTheFormatAskedFor) {
       EXPECT_EQ(address.rfind("0x", 0), 0U) << line;
       EXPECT_EQ(std::stoull(address, nullptr, 16) % 64, 0U) << line;
       EXPECT_TRUE(words && words.peek() == std::char_traits<char>::eof()) << line;
-      addresses[ramulator ? 1 : 0] += address + "\n";
+      addresses[ramulator ? 1U : 0U] += address + "\n";
     }
     EXPECT_GT(writes, 0U);
-    EXPECT_EQ(lines[ramulator ? 1 : 0], report["memory"]["bursts"]);
+    EXPECT_EQ(lines[ramulator ? 1U : 0U], report["memory"]["bursts"]);
   }
   EXPECT_EQ(addresses[0], addresses[1]);
 }

@@ -117,6 +117,14 @@ std::vector<Case> cases() {
        {"control_registers: "}},
       {"NoInterrupt",
        in_outputs([](UnitOutputs& out) { out.irq = false; }),
+       {"control_registers: the interrupt while enabled"}},
+      {"InterruptStops",
+       Fault{nullptr,
+             [cycle = 0](UnitOutputs& out) mutable {
+               constexpr int kRegistersChecked = 2000;
+               if (++cycle > kRegistersChecked) out.irq = false;
+             },
+             nullptr},
        {"nothing has happened since cycle "}},
   };
 }

@@ -25,6 +25,11 @@ void tick(Dut& dut) {
   dut.eval();
 }
 
+template <typename Port, typename T>
+void set(Port& port, T value) {
+  port = static_cast<Port>(value);
+}
+
 // Signed value in the low `bits`; ports come without their sign.
 template <unsigned bits>
 std::int64_t sext(std::uint64_t value) {
@@ -37,7 +42,8 @@ TEST(Sext, KeepsTheLeastValue) {
   EXPECT_EQ(sext<8>(0x7f), 127);
 }
 
-// --- functions of the package ----------------------------------------------------------------------
+// --- functions of the package
+// ----------------------------------------------------------------------
 
 // The magnitudes that are recoded have a plane less than their digits.
 TEST(PackageFunctions, DigitsAreTheValueAndNoTwoAreNeighbours) {
@@ -45,14 +51,14 @@ TEST(PackageFunctions, DigitsAreTheValueAndNoTwoAreNeighbours) {
   Vpackage_functions_rtl dut;
   dut.dimension_i = 1;
   for (unsigned value = 0; value <= 1U << (kPlanes - 1); ++value) {
-    dut.value_i = value;
+    set(dut.value_i, value);
     dut.eval();
     const unsigned plus = dut.plus_o;
     const unsigned minus = dut.minus_o;
     ASSERT_EQ(plus & minus, 0U) << value;
     ASSERT_EQ(plus - minus, value);
     ASSERT_EQ((plus | minus) & (plus | minus) << 1U, 0U) << value;
-    ASSERT_EQ(dut.count_o, __builtin_popcount(plus | minus));
+    ASSERT_EQ(dut.count_o, static_cast<unsigned>(__builtin_popcount(plus | minus)));
   }
 }
 
@@ -60,10 +66,10 @@ TEST(PackageFunctions, LowestDigitAndItsPlaneAlsoOfNone) {
   Vpackage_functions_rtl dut;
   dut.dimension_i = 1;
   for (unsigned value = 0; value < 1U << 13U; ++value) {
-    dut.value_i = value;
+    set(dut.value_i, value);
     dut.eval();
     ASSERT_EQ(dut.lowest_o, value & (~value + 1U));
-    ASSERT_EQ(dut.plane_o, value == 0 ? 0 : __builtin_ctz(value));
+    ASSERT_EQ(dut.plane_o, value == 0 ? 0U : static_cast<unsigned>(__builtin_ctz(value)));
   }
 }
 
@@ -71,7 +77,7 @@ TEST(PackageFunctions, PowersThatHoldADimension) {
   Vpackage_functions_rtl dut;
   dut.value_i = 0;
   for (unsigned dimension = 0; dimension <= 256; ++dimension) {
-    dut.dimension_i = dimension;
+    set(dut.dimension_i, dimension);
     dut.eval();
     unsigned expected = 0;
     while ((1U << expected) < dimension) ++expected;
@@ -79,7 +85,8 @@ TEST(PackageFunctions, PowersThatHoldADimension) {
   }
 }
 
-// --- lfsr ------------------------------------------------------------------------------------------
+// --- lfsr
+// ------------------------------------------------------------------------------------------
 
 // One step, bit by bit: x^64 + x^63 + x^61 + x^60 + 1 (docs/numerics.md, section 8).
 std::uint64_t slow_steps(std::uint64_t state, int count) {
@@ -109,9 +116,9 @@ TYPED_TEST(LfsrTest, DrawsLeap88StepsAndLoadsGoFirst) {
   dut.rst_ni = 1;
   std::mt19937_64 random(1);
   for (int i = 0; i < kCycles; ++i) {
-    dut.draw_i = i % 3 != 0;
+    set(dut.draw_i, i % 3 != 0);
     dut.load_i = i % 1000 == 1;  // also while it draws
-    dut.state_i = i == 1 ? ~0ULL : random() | 1U;
+    set(dut.state_i, i == 1 ? ~0ULL : random() | 1U);
     const std::uint64_t expected = dut.load_i   ? dut.state_i
                                    : dut.draw_i ? slow_steps(state, 88)
                                                 : state;
@@ -122,7 +129,8 @@ TYPED_TEST(LfsrTest, DrawsLeap88StepsAndLoadsGoFirst) {
   }
 }
 
-// --- lanes of sums ---------------------------------------------------------------------------------
+// --- lanes of sums
+// ---------------------------------------------------------------------------------
 
 TEST(GatherLane, AddsEveryKeyWithEveryDigit) {
   Vgather_lane_rtl dut;
@@ -133,8 +141,8 @@ TEST(GatherLane, AddsEveryKeyWithEveryDigit) {
     for (unsigned plane = 0; plane < 16; ++plane) {
       for (int negative = 0; negative < 2; ++negative) {
         dut.key_i = static_cast<std::uint8_t>(key);
-        dut.plane_i = plane;
-        dut.negative_i = negative;
+        set(dut.plane_i, plane);
+        set(dut.negative_i, negative);
         const std::int64_t one = (negative != 0 ? -1 : 1) * key * (std::int64_t{1} << plane);
         dut.first_i = 1;
         tick(dut);
@@ -159,15 +167,17 @@ TEST(ValueLane, AddsEveryValueWithEveryDigitOfACount) {
     for (unsigned plane = 0; plane <= 12; ++plane) {  // counts go to 4096
       for (int negative = 0; negative < 2; ++negative) {
         dut.value_i = static_cast<std::uint8_t>(value);
-        dut.plane_i = plane;
-        dut.negative_i = negative;
+        set(dut.plane_i, plane);
+        set(dut.negative_i, negative);
         const std::int64_t one = (negative != 0 ? -1 : 1) * value * (std::int64_t{1} << plane);
         dut.first_i = 1;
         tick(dut);
-        ASSERT_EQ(sext<20>(dut.sum_o), one) << value << " << " << plane;
+        // Modulo 2^20: only whole sums must fit, and 4096 values do.
+        ASSERT_EQ(sext<20>(dut.sum_o), sext<20>(static_cast<std::uint64_t>(one)))
+            << value << " << " << plane;
         // Takes it away again: what a sum of both signs comes to.
         dut.first_i = 0;
-        dut.negative_i = 1 - negative;
+        set(dut.negative_i, 1 - negative);
         tick(dut);
         ASSERT_EQ(sext<20>(dut.sum_o), 0);
       }
@@ -175,7 +185,8 @@ TEST(ValueLane, AddsEveryValueWithEveryDigitOfACount) {
   }
 }
 
-// --- weight_lane -----------------------------------------------------------------------------------
+// --- weight_lane
+// -----------------------------------------------------------------------------------
 
 struct Scale {
   unsigned sign_a, shift_a, sign_b, shift_b;
@@ -211,7 +222,7 @@ TEST(WeightLane, RoundsEverySixteenBitScoreHalfUp) {
   const Scale scales[] = {{0, 1, 0, 1, 3},  {0, 1, 0, 1, 4},  {1, 1, 0, 1, 5}, {2, 2, 1, 6, 8},
                           {1, 3, 2, 6, 10}, {2, 1, 2, 6, 17}, {0, 1, 0, 1, 2}, {1, 1, 1, 2, -3}};
   for (const Scale& scale : scales) {
-    dut.scale_i = scale.bits();
+    set(dut.scale_i, scale.bits());
     for (int score = -32768; score <= 32767; ++score) {
       dut.score_i = static_cast<std::uint32_t>(score);
       for (int stage = 0; stage < 3; ++stage) tick(dut);

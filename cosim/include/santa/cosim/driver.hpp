@@ -44,6 +44,10 @@ class Driver {
 
   // Identity against the parameters of the model; a difference is a failure at time 0.
   void check_identity();
+  // What software finds after a reset.
+  void check_reset_values();
+  // INTERRUPT_STATE.error, which this driver never clears: whether a completion carried an error.
+  void check_error_event(bool expected);
   // Everything that software can write and read back, and what is refused; before CONTROL.enable.
   void check_registers();
   void enable();

@@ -41,7 +41,7 @@ struct Scenario {
   MemoryBehaviour behaviour;
   DriverOptions driver;
   std::uint32_t most_queued = 1;      // under way at once; above the slots: one is refused
-  bool check_registers = false;  // before the first request
+  bool check_registers = false;       // before the first request
   bool enable_late = false;           // the first requests are queued before CONTROL.enable
   std::vector<std::uint64_t> resets;  // cycles after the start, and after the reset before
   std::uint64_t seed_of_addresses = 1;

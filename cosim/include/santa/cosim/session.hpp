@@ -81,6 +81,7 @@ class Session {
   std::uint32_t submitted_from_ = 0;  // requests submitted before the last reset
   std::uint64_t rows_since_reset_ = 0;
   bool rows_known_ = true;
+  bool error_completed_ = false;  // since the last reset
   SessionResult result_;
 };
 
