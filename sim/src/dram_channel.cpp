@@ -131,7 +131,8 @@ std::uint64_t DramChannel::refresh_cycle() const {
 
 std::uint64_t DramChannel::next_cycle() const {
   const bool has_room = in_window_ < window_ && !arrivals_.empty();
-  return has_room ? std::min(next_command_, arrivals_.front().cycle) : next_command_;
+  if (!has_room) return next_command_;
+  return std::min(next_command_, std::max(arrivals_.front().cycle, current_));
 }
 
 void DramChannel::advance(std::uint64_t cycle, std::vector<DramCompletion>& completions) {
@@ -145,18 +146,19 @@ void DramChannel::advance(std::uint64_t cycle, std::vector<DramCompletion>& comp
     choose(column, row);
     const std::uint64_t refresh = refresh_cycle();
     const std::uint64_t next = std::min({column.cycle, row.cycle, refresh});
-    if (can_admit(std::min(next, cycle))) {
+    const std::uint64_t known = known_until(cycle);
+    if (can_admit(std::min(next, known))) {
       admit();
       continue;
     }
-    if (next > cycle) {
+    if (next > known) {
       next_command_ = std::min(column.cycle, row.cycle);
       return;
     }
     if (refresh == next) {
       issue_refresh(refresh);
     } else if (column.cycle == next) {
-      issue_columns(column, std::min({row.cycle, refresh - 1, cycle}), completions);
+      issue_columns(column, std::min(row.cycle, refresh - 1), cycle, completions);
     } else {
       issue_row(row);
     }

@@ -52,7 +52,9 @@ class DramChannel {
   // advance().
   void push(const DramRun& run, std::uint64_t cycle);
 
-  // Issues every command up to `cycle`, and appends the runs that it completes.
+  // Issues every command up to `cycle`, and appends the runs that it completes. Goes on as long as
+  // no run that arrives later can change what is issued: while the window is full, or others wait
+  // to enter it.
   void advance(std::uint64_t cycle, std::vector<DramCompletion>& completions);
 
   // No earlier than this a read or write will be issued; kNever without work.
@@ -125,9 +127,10 @@ class DramChannel {
 
   // Reads or writes that follow one another every tCCD_S.
   struct Series {
-    std::uint64_t next = 0;        // cycle of the next one
-    std::uint64_t last_cycle = 0;  // of the series
-    std::uint64_t left = 0;        // bursts that may still be issued
+    std::uint64_t next = 0;            // cycle of the next one
+    std::uint64_t last_cycle = 0;      // of the series
+    std::uint64_t arrivals_cycle = 0;  // all arrivals until then are known
+    std::uint64_t left = 0;            // bursts that may still be issued
     std::uint64_t issued = 0;
     bool is_open() const { return left > 0 && next <= last_cycle; }
   };
@@ -136,10 +139,15 @@ class DramChannel {
   bool can_admit(std::uint64_t cycle) const {
     return in_window_ < window_ && !arrivals_.empty() && arrivals_.front().cycle <= cycle;
   }
+  // Until when commands are known if all arrivals up to `cycle` are: one that comes later enters
+  // the window behind those that wait, and never a full one.
+  std::uint64_t known_until(std::uint64_t cycle) const {
+    return in_window_ < window_ && arrivals_.empty() ? cycle : kNever;
+  }
   void choose(Choice& column, Choice& row);
   std::uint64_t row_cycle(const Bank& bank, const Group& group) const;
   std::uint64_t refresh_cycle() const;
-  void issue_columns(const Choice& first, std::uint64_t last_cycle,
+  void issue_columns(const Choice& first, std::uint64_t last_cycle, std::uint64_t cycle,
                      std::vector<DramCompletion>& completions);
   void take_turns(std::uint32_t first, std::uint32_t second, Series& series,
                   std::vector<DramCompletion>& completions);

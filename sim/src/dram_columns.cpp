@@ -30,8 +30,9 @@ void DramChannel::account(std::uint64_t data_start, DramLimit limit) {
 }
 
 // Issues the chosen read or write, and those that follow it on the bus without a gap, up to
-// `last_cycle`, which nothing else happens before: what choosing again after each would do.
-void DramChannel::issue_columns(const Choice& first, std::uint64_t last_cycle,
+// `last_cycle`, which nothing else happens before: what choosing again after each would do. All
+// arrivals up to `cycle` are known.
+void DramChannel::issue_columns(const Choice& first, std::uint64_t last_cycle, std::uint64_t cycle,
                                 std::vector<DramCompletion>& completions) {
   const Active* active = &active_[banks_[first.bank].place];
   const Direction direction = active->direction;
@@ -39,7 +40,8 @@ void DramChannel::issue_columns(const Choice& first, std::uint64_t last_cycle,
   // Where a change of direction is quicker than the next burst, it has to be chosen.
   const bool is_alone = is_overdue_ || timing_.read_to_write <= timing_.tccd_s ||
                         timing_.write_to_read_s <= timing_.tccd_s;
-  Series series{first.cycle, last_cycle, is_alone ? 1 : slack_ + 1, 0};
+  Series series{first.cycle, std::min(last_cycle, known_until(cycle)), cycle,
+                is_alone ? 1 : slack_ + 1, 0};
   while (active != nullptr) {
     const Active* partner =
         series.left > 1 ? partner_of(*active, series.next + timing_.tccd_s) : nullptr;
@@ -98,6 +100,7 @@ void DramChannel::admit_until(Series& series) {
   while (series.is_open() && can_admit(series.next)) {
     series.last_cycle = std::min(series.last_cycle, admit());
   }
+  series.last_cycle = std::min(series.last_cycle, known_until(series.arrivals_cycle));
 }
 
 // The oldest run for an open row that can be read or written at `cycle`; null if there is none.
@@ -136,8 +139,8 @@ const DramChannel::Active* DramChannel::partner_of(const Active& one, std::uint6
 
 // Bursts from `next` on, one every tCCD_S, at least until another run enters the window.
 std::uint64_t DramChannel::bursts_before_entry(std::uint64_t next) const {
-  if (arrivals_.empty()) return kNever;
   if (in_window_ >= window_) return in_window_ - window_ + 1;
+  if (arrivals_.empty()) return kNever;
   return (arrivals_.front().cycle - 1 - next) / timing_.tccd_s + 1;
 }
 

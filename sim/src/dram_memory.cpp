@@ -90,21 +90,24 @@ std::uint32_t DramMemory::take_tag() {
 void DramMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs) {
   const bool is_write = payload.is_write();
   const std::uint64_t cycle = divide_up(arrival_fs, clock_fs_);
-  const std::uint64_t due_fs = cycle * clock_fs_ + lookahead_fs_;
   const std::uint64_t first = payload.get_address() / burst_bytes_ * burst_bytes_;
   const std::uint64_t end =
       divide_up(payload.get_address() + payload.get_data_length(), burst_bytes_) * burst_bytes_;
   const std::uint32_t tag = take_tag();
   Request& request = requests_[tag];
   request = {&payload, arrival_fs, 0, 0};
+  std::uint64_t due_fs = kNever;
   for (std::uint64_t address = first; address < end;) {
     const std::uint64_t stop =
         std::min(end, (address / map_.piece_bytes() + 1) * map_.piece_bytes());
     const DramPlace place = map_.place(address);
     DramRun run{place.bank, place.row, static_cast<std::uint32_t>((stop - address) / burst_bytes_),
                 tag, is_write};
-    channels_[place.channel].push(run, cycle);
-    due_fs_[place.channel] = std::min(due_fs_[place.channel], due_fs);
+    DramChannel& channel = channels_[place.channel];
+    channel.push(run, cycle);
+    due_fs_[place.channel] =
+        std::min(due_fs_[place.channel], channel.next_cycle() * clock_fs_ + lookahead_fs_);
+    due_fs = std::min(due_fs, due_fs_[place.channel]);
     ++request.runs_left;
     for (; observer_ && address < stop; address += burst_bytes_) {
       observer_({address, is_write, cycle});
