@@ -22,7 +22,8 @@ EnergyMeter::EnergyMeter(const EnergyPack& pack, MeterSettings settings)
       dram_(pack_.dram(settings_.dram_kind)),
       control_(pack_.control_fraction()),
       windows_(settings_.window_ns, settings_.max_windows) {
-  add_static(Block::control, Part::logic_leakage, "logic", pack_.logic_leakage().value);
+  add_static(Block::control, Part::logic_leakage, "logic",
+             pack_.logic_leakage().value * static_cast<double>(settings_.units));
   add_static(Block::memory, Part::dram_background, settings_.dram_kind,
              value_of(dram_.background) * static_cast<double>(settings_.dram_devices));
 }
@@ -66,7 +67,8 @@ Handle EnergyMeter::sram_access(Block block, const std::string& name, std::uint6
                            std::to_string(known->second) + " bytes");
   }
   if (is_new) {
-    add_static(block, Part::sram_leakage, name, pack_.sram_leakage(capacity_bytes).value);
+    add_static(block, Part::sram_leakage, name,
+               pack_.sram_leakage(capacity_bytes).value * static_cast<double>(settings_.units));
   }
   OperationLine line;
   line.block = block;

@@ -115,6 +115,7 @@ void cosimulate(const CosimOptions& options) {
     throw input_error("--config", "memory.model", "got dram",
                       "bandwidth, the memory that the unit in SystemVerilog is compared on");
   }
+  config::require_single_unit(hardware, "the unit in SystemVerilog");
   const std::string pack_file = config::find_config("energy", hardware.energy_pack);
   check_outputs(options, config_file, pack_file);
   cosim::CosimOptions work;

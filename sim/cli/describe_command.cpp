@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "json_report.hpp"
+#include "model_statistics.hpp"
 #include "santa/config/hardware.hpp"
 #include "santa/config/model_shape.hpp"
 #include "santa/config/preset.hpp"
@@ -100,7 +101,12 @@ std::vector<Listing> describe_statistics() {
            "Keys of one unit: at the top for the unit asked for, and again under baselines.dense, "
            "baselines.dense_fp16 and baselines.topk. `*` stands for a name, `[]` for every element "
            "of a list.",
-           columns, rows_of(unit_statistics())}};
+           columns, rows_of(unit_statistics())},
+          {"model", "Keys of a run of santasim model.", columns, rows_of(model_statistics())},
+          {"method",
+           "Keys of one method of santasim model, under methods.dense, methods.dense_fp16, "
+           "methods.topk, methods.sampled and methods.bernoulli.",
+           columns, rows_of(method_statistics())}};
 }
 
 Listing describe_keys(const std::string& name, const std::string& heading,

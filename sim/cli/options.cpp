@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "build_information.hpp"
+#include "raw_model_options.hpp"
 #include "raw_options.hpp"
 #include "santa/config/message_text.hpp"
 #include "santa/error.hpp"
@@ -19,6 +20,7 @@ constexpr const char* kMainExamples = R"(Examples:
   santasim run                                    the shipped trace on the edge chip
   santasim run --trace my.safetensors --json -    your own trace, results as JSON
   santasim run --model llama-3.1-8b --context 32768 --config server-hbm3
+  santasim model llama-3.1-8b --context 131072    a decode step of all layers
   santasim cosim                                  the unit in SystemVerilog against its models
   santasim vectors check traces/vectors           recorded results against the golden model
   santasim describe stats                         what every number of a result means
@@ -237,11 +239,13 @@ std::string program_version() {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   RawRunOptions raw_run;
+  RawModelOptions raw_model;
   RawCosimOptions raw_cosim;
   RawVectorsOptions raw_vectors;
   RawDescribeOptions raw_describe;
   const std::unique_ptr<CLI::App> app = make_app();
   const CLI::App* run = add_run(*app, raw_run);
+  const CLI::App* model = add_model(*app, raw_model);
   const CLI::App* cosim = add_cosim(*app, raw_cosim);
   const CLI::App* vectors = add_vectors(*app, raw_vectors);
   const CLI::App* describe = add_describe(*app, raw_describe);
@@ -258,6 +262,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     throw syntax_error(*app, error);
   }
   if (run->parsed()) result.run = check_run_options(raw_run);
+  if (model->parsed()) {
+    result.model = std::make_shared<const ModelOptions>(check_model_options(raw_model));
+  }
   if (cosim->parsed()) result.cosim = check_cosim_options(raw_cosim);
   if (vectors->parsed()) result.vectors = check_vectors_options(*vectors, raw_vectors);
   if (describe->parsed()) result.describe = check_describe(*describe, raw_describe);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -97,9 +98,12 @@ struct VectorsOptions {
   std::string producer;
 };
 
+struct ModelOptions;  // model_options.hpp
+
 // The command line as parsed: one of these is set.
 struct CommandLine {
   std::optional<RunOptions> run;
+  std::shared_ptr<const ModelOptions> model;
   std::optional<CosimOptions> cosim;
   std::optional<VectorsOptions> vectors;
   std::optional<DescribeOptions> describe;

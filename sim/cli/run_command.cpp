@@ -87,6 +87,10 @@ void check_outputs(const RunOptions& options, const Setup& setup) {
       throw input_error("--dram-trace", "", "has no effect with memory.model bandwidth",
                         "memory.model dram, as --set memory.model=dram sets it");
     }
+    if (setup.hardware.system.placement != config::Placement::kInterleaved) {
+      throw input_error("--dram-trace", "", "needs one memory for all units",
+                        "system.placement interleaved");
+    }
     outputs.push_back({"--dram-trace", options.dram_trace});
   }
   require_distinct(inputs, outputs);
@@ -112,8 +116,8 @@ RunResult simulate(const RunOptions& options, const Setup& setup,
     with_fp16 = with_fp16 || unit.kind == sim::UnitKind::kDenseFp16;
   }
   const Workload workload =
-      prepare_workload(input, options, static_cast<std::uint32_t>(result.hardware.unit.tile_keys),
-                       with_fp16, [&](double fraction) { progress.show("preparing", fraction); });
+      prepare_workload(input, options, cache_format(result.hardware), with_fp16,
+                       [&](double fraction) { progress.show("preparing", fraction); });
   input.layers.clear();  // the tensors are not needed any more
 
   request.hardware = &result.hardware;

@@ -65,6 +65,9 @@ void add_basics(Table& table) {
   table.push_back({"latency.ns", "ns",
                    "The same as time; the last response of the memory may fall within a cycle.",
                    [](const UnitView& v) { return Json(v.report().latency_ns); }});
+  table.push_back({"latency.units_ns", "ns",
+                   "When each unit of the system (system.units) wrote its last output.",
+                   [](const UnitView& v) { return Json(v.report().unit_latency_ns); }});
   table.push_back({"relative_to_dense.latency", "ratio",
                    "Latency over that of the dense int8 unit.", [](const UnitView& v) {
                      return over_dense(v, [](const sim::UnitReport& r) { return r.latency_ns; });
@@ -211,6 +214,10 @@ void add_traffic(Table& table) {
   traffic("traffic.stash_bytes", "Weights or scores that did not fit on chip, written and read.",
           &Traffic::stash_bytes);
   traffic("traffic.output_bytes", "Outputs written.", &Traffic::output_bytes);
+  traffic("traffic.append_bytes",
+          "The new token's key and value, and the tile that it fills, transposed; santasim model "
+          "alone has it.",
+          &Traffic::append_bytes);
   table.push_back({"traffic.total_bytes", "bytes",
                    "Sum of the five streams, each in whole accesses of the memory.",
                    [](const UnitView& v) { return Json(v.report().traffic.total_bytes()); }});

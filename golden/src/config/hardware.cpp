@@ -33,6 +33,18 @@ const ChoiceNames<MemoryModel>& memory_model_names() {
   return names;
 }
 
+const ChoiceNames<Placement>& placement_names() {
+  static const ChoiceNames<Placement> names = {{"interleaved", Placement::kInterleaved},
+                                               {"per-unit", Placement::kPerUnit},
+                                               {"keys-values", Placement::kKeysValues}};
+  return names;
+}
+
+const ChoiceNames<bool>& switch_names() {
+  static const ChoiceNames<bool> names = {{"off", false}, {"on", true}};
+  return names;
+}
+
 template <typename Unit, typename Visitor>
 void visit_unit_keys(Unit& unit, Visitor& v) {
   v.power_of_two("unit.tile_keys", unit.tile_keys, 16, 1024, "keys",
@@ -118,6 +130,23 @@ void visit_memory_keys(Memory& memory, Visitor& v) {
             "Packages or stacks that the energy lines of the memory stand for.");
 }
 
+template <typename System, typename Visitor>
+void visit_system_keys(System& system, Visitor& v) {
+  v.integer("system.units", system.units, 1, 64, "units",
+            "Units of each kind; KV heads are dealt out to them, longest first, to the unit with "
+            "the fewest tokens.");
+  v.choice("system.placement", system.placement, placement_names(),
+           "On which channels heads lie: interleaved over all, per-unit on an equal share of its "
+           "own, or keys-values, keys on the first half of the channels and all else on the "
+           "second.");
+  v.choice("system.prefetch_next_head", system.prefetch_next_head, switch_names(),
+           "Whether a unit reads the keys of its next head while it finishes the current one.");
+  v.power_of_two("system.key_bits", system.key_bits, 4, 8, "bits",
+                 "Width of a key's element in the cache of the integer units.");
+  v.power_of_two("system.value_bits", system.value_bits, 4, 8, "bits",
+                 "Width of a value's element in the cache of the integer units.");
+}
+
 // The table of keys: reading, canonical text and descriptions all come from here. Keys outside
 // sections come first: in the canonical text, a section ends only where the next one begins.
 template <typename Config, typename Visitor>
@@ -130,6 +159,7 @@ void visit_hardware_keys(Config& config, Visitor& v) {
   visit_unit_keys(config.unit, v);
   visit_baseline_keys(config.baselines, v);
   visit_memory_keys(config.memory, v);
+  visit_system_keys(config.system, v);
 }
 
 void require_at_most(const Node& section, const char* key, std::int64_t value,
@@ -175,6 +205,21 @@ void check_memory(const Node& root, const MemoryConfig& memory) {
                    memory.access_bytes);
   require_at_least(section, "interleave_bytes", memory.interleave_bytes, "memory.access_bytes",
                    memory.access_bytes);
+}
+
+void check_system(const Node& root, const SystemConfig& system, const MemoryConfig& memory) {
+  const Node section = root.child("system");
+  if (system.placement == Placement::kPerUnit && memory.channels % system.units != 0) {
+    throw section.error("placement", "got per-unit",
+                        fmt::format("that only where system.units divides memory.channels; they "
+                                    "are {} and {}",
+                                    system.units, memory.channels));
+  }
+  if (system.placement == Placement::kKeysValues && memory.channels % 2 != 0) {
+    throw section.error(
+        "placement", "got keys-values",
+        fmt::format("that only with an even memory.channels, which is {}", memory.channels));
+  }
 }
 
 // What the description says of its memory and what the timing says must be one memory.
@@ -229,6 +274,10 @@ std::string name_of(MemoryModel value) {
   return name_in(memory_model_names(), value);
 }
 
+std::string name_of(Placement value) {
+  return name_in(placement_names(), value);
+}
+
 std::string HardwareConfig::canonical_text() const {
   KeyWriter writer;
   visit_hardware_keys(*this, writer);
@@ -281,6 +330,7 @@ HardwareConfig read(const Node& root, const std::vector<Override>& timing_change
   root.finish();
   check_unit(root, config.unit);
   check_memory(root, config.memory);
+  check_system(root, config.system, config.memory);
   if (config.dram) check_dram(root, config.memory, *config.dram);
   return config;
 }
@@ -304,6 +354,22 @@ HardwareConfig load_hardware(const std::string& name_or_path,
     }
   }
   return read(root, timing_changes);
+}
+
+void require_single_unit(const HardwareConfig& hardware, const std::string& what) {
+  const SystemConfig& system = hardware.system;
+  const auto require = [&](bool fits, const char* key, const std::string& value,
+                           const char* allowed) {
+    if (fits) return;
+    throw input_error("hardware configuration", key, "got " + value,
+                      std::string(allowed) + ", for " + what + " knows no other");
+  };
+  require(system.units == 1, "system.units", fmt::format("{}", system.units), "1");
+  require(system.placement == Placement::kInterleaved, "system.placement",
+          name_of(system.placement), "interleaved");
+  require(system.prefetch_next_head, "system.prefetch_next_head", "off", "on");
+  require(system.key_bits == 8, "system.key_bits", fmt::format("{}", system.key_bits), "8");
+  require(system.value_bits == 8, "system.value_bits", fmt::format("{}", system.value_bits), "8");
 }
 
 std::vector<KeyDescription> describe_hardware_keys() {

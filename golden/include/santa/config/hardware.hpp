@@ -29,10 +29,18 @@ enum class MemoryModel {
   kDram,       // banks, timing constraints, refresh, a scheduler
 };
 
+// On which channels data lies, when there are several units.
+enum class Placement {
+  kInterleaved,  // everything over all channels
+  kPerUnit,      // the channels are dealt out to the units; a unit's heads lie in its own
+  kKeysValues,   // keys on the first half of the channels, all else on the second, for all units
+};
+
 // The name in configuration files: "none", "ddr4-3200", ...
 std::string name_of(MergeRows value);
 std::string name_of(MemoryKind value);
 std::string name_of(MemoryModel value);
+std::string name_of(Placement value);
 
 struct UnitConfig {
   std::int64_t tile_keys = 0;
@@ -74,6 +82,15 @@ struct MemoryConfig {
   std::int64_t devices = 0;
 };
 
+// How many units of which every one is as `unit` says, and what they share.
+struct SystemConfig {
+  std::int64_t units = 0;
+  Placement placement = Placement::kInterleaved;
+  bool prefetch_next_head = true;
+  std::int64_t key_bits = 0;    // of an element in the cache; 8 or 4
+  std::int64_t value_bits = 0;  // the same
+};
+
 struct HardwareConfig {
   std::string name;
   std::string description;
@@ -81,6 +98,7 @@ struct HardwareConfig {
   UnitConfig unit;
   BaselineConfig baselines;
   MemoryConfig memory;
+  SystemConfig system;
   std::optional<DramConfig> dram;  // with MemoryModel::kDram
   std::string energy_pack;
 
@@ -96,6 +114,10 @@ struct HardwareConfig {
   // The same of the text of the `unit` section alone: names what an RTL unit was built from.
   std::string unit_hash() const;
 };
+
+// Throws InputError if `system` asks for more than one unit with 8-bit keys and values that works
+// one head ahead, which is all that `what` can do.
+void require_single_unit(const HardwareConfig& hardware, const std::string& what);
 
 // Reads a preset ("edge-lpddr5", see find_config) or a file, applies the overrides as if the file
 // said so, and checks every key and the rules between keys. With MemoryModel::kDram, the timing is
