@@ -199,7 +199,9 @@ EnergyReport EnergyMeter::finish(double end_ns) {
   report.dram_kind = settings_.dram_kind;
   report.dram_devices = settings_.dram_devices;
   report.scope =
-      "pJ for one unit: its operations, registers, control and clock, scratchpads, and " +
+      (settings_.units == 1 ? std::string("pJ for one unit: its")
+                            : "pJ for " + std::to_string(settings_.units) + " units: their") +
+      " operations, registers, control and clock, scratchpads, and " +
       std::to_string(settings_.dram_devices) + " " + settings_.dram_kind +
       " device(s) with their interface; not the host, the memory controller or the "
       "on-chip network";

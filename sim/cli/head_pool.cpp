@@ -13,8 +13,8 @@ HeadSource::HeadSource(const InputLayer& layer, std::uint32_t kv_head, const Cac
   const attention::LayerTensors& tensors = layer.tensors;
   group_ = tensors.shape.group();
   softmax_scale_ = tensors.softmax_scale;
-  const auto first = tensors.query.begin() +
-                     static_cast<std::ptrdiff_t>(kv_head * group_ * whole_.head_dimension);
+  const auto first =
+      tensors.query.begin() + static_cast<std::ptrdiff_t>(kv_head * group_ * whole_.head_dimension);
   query_.assign(first, first + static_cast<std::ptrdiff_t>(group_ * whole_.head_dimension));
   if (whole_.context < whole_.tile_keys) {
     throw input_error("--trace", "",
@@ -88,8 +88,7 @@ HeadPool::HeadPool(const Input& input, std::uint32_t head_dimension, std::uint32
     : group_(group) {
   const attention::LayerShape& shape = input.summary.shape;
   const auto refuse = [&](const char* what, std::uint32_t found, std::uint32_t needed) {
-    throw input_error("--trace", "",
-                      fmt::format("{} has {} {}", input.summary.source, found, what),
+    throw input_error("--trace", "", fmt::format("{} has {} {}", input.summary.source, found, what),
                       fmt::format("{} as the model has; or --synthetic gaussian", needed));
   };
   if (shape.head_dimension != head_dimension) {

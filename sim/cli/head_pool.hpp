@@ -23,8 +23,9 @@ class HeadSource {
   // Throws InputError where the head has fewer tokens than a tile.
   HeadSource(const InputLayer& layer, std::uint32_t kv_head, const CacheFormat& format);
 
-  // A cache of `context` tokens. As long as the source: the source itself. Else its first tile, then
-  // windows drawn uniformly with replacement, then its last tokens in the last tile, full or not.
+  // A cache of `context` tokens. As long as the source: the source itself. Else its first tile,
+  // then windows drawn uniformly with replacement, then its last tokens in the last tile, full or
+  // not.
   attention::KvHead draw(std::uint32_t context, arithmetic::Lfsr64& random);
 
   std::uint32_t group() const { return group_; }
@@ -61,8 +62,8 @@ class HeadPool {
            const CacheFormat& format);
 
   struct Draw {
-    attention::KvHead cache;    // of a source: outlived by the pool
-    std::vector<float> query;   // [group][head_dimension]
+    attention::KvHead cache;   // of a source: outlived by the pool
+    std::vector<float> query;  // [group][head_dimension]
     double softmax_scale = 0.0;
   };
   // One request's KV head and queries: a source, neighbouring query heads of its group, a cache.

@@ -33,18 +33,18 @@ void add_energy(Table& table) {
 
 void add_traffic(Table& table) {
   using sim::Traffic;
-  table.push_back({"traffic_bytes.total", "bytes", "Bytes read and written.",
-                   [](const UnitReport& r) { return static_cast<double>(r.traffic.total_bytes()); }});
+  table.push_back(
+      {"traffic_bytes.total", "bytes", "Bytes read and written.",
+       [](const UnitReport& r) { return static_cast<double>(r.traffic.total_bytes()); }});
   const std::pair<const char*, std::uint64_t Traffic::*> streams[] = {
-      {"query", &Traffic::query_bytes}, {"key", &Traffic::key_bytes},
-      {"value", &Traffic::value_bytes}, {"stash", &Traffic::stash_bytes},
+      {"query", &Traffic::query_bytes},   {"key", &Traffic::key_bytes},
+      {"value", &Traffic::value_bytes},   {"stash", &Traffic::stash_bytes},
       {"output", &Traffic::output_bytes}, {"append", &Traffic::append_bytes}};
   for (const auto& [name, member] : streams) {
     const auto stream = member;
-    table.push_back({std::string("traffic_bytes.") + name, "bytes", "Of it by stream.",
-                     [stream](const UnitReport& r) {
-                       return static_cast<double>(r.traffic.*stream);
-                     }});
+    table.push_back(
+        {std::string("traffic_bytes.") + name, "bytes", "Of it by stream.",
+         [stream](const UnitReport& r) { return static_cast<double>(r.traffic.*stream); }});
   }
 }
 
@@ -56,7 +56,8 @@ void add_samples(Table& table) {
                        return static_cast<double>(r.samples.*member);
                      }});
   };
-  add("samples.drawn", "draws", "Draws of all query heads, or rows selected.", &SampleTotals::drawn);
+  add("samples.drawn", "draws", "Draws of all query heads, or rows selected.",
+      &SampleTotals::drawn);
   add("samples.unique_rows", "rows", "Different value rows, each KV head for itself.",
       &SampleTotals::unique_rows);
   add("samples.row_reads", "rows", "Value rows read.", &SampleTotals::row_reads);
@@ -70,17 +71,15 @@ void add_memory(Table& table) {
   using sim::MemoryCounters;
   table.push_back({"memory.busy_ns", "ns", "Time in which the memory moves data at its peak.",
                    [](const UnitReport& r) { return r.memory.busy_fraction * r.latency_ns; }});
-  table.push_back({"memory.activates", "activates", "Rows opened.", [](const UnitReport& r) {
-                     return static_cast<double>(r.memory.activates);
-                   }});
+  table.push_back({"memory.activates", "activates", "Rows opened.",
+                   [](const UnitReport& r) { return static_cast<double>(r.memory.activates); }});
   for (std::size_t i = 0; i < sim::kDramLimitCount; ++i) {
-    table.push_back({"memory.time_ns." + std::string(sim::kDramLimitNames[i]), "ns",
-                     "Time of the data buses by what they do or wait for; 0 without the dram model.",
-                     [i](const UnitReport& r) {
-                       return r.memory.dram
-                                  ? r.memory.dram->time_ns(static_cast<sim::DramLimit>(i))
-                                  : 0.0;
-                     }});
+    table.push_back(
+        {"memory.time_ns." + std::string(sim::kDramLimitNames[i]), "ns",
+         "Time of the data buses by what they do or wait for; 0 without the dram model.",
+         [i](const UnitReport& r) {
+           return r.memory.dram ? r.memory.dram->time_ns(static_cast<sim::DramLimit>(i)) : 0.0;
+         }});
   }
 }
 

@@ -47,8 +47,10 @@ Input open_data(const ModelOptions& options, const config::ModelShape& model) {
 
 // What the energy of every report is the sum of.
 std::string scope_of(const energy::EnergyPack& pack, const config::HardwareConfig& hardware) {
-  energy::EnergyMeter meter(pack, {config::name_of(hardware.memory.kind),
-                                   static_cast<unsigned>(hardware.memory.devices), 1.0});
+  energy::EnergyMeter meter(
+      pack,
+      {config::name_of(hardware.memory.kind), static_cast<unsigned>(hardware.memory.devices), 1.0,
+       energy::MeterSettings{}.max_windows, static_cast<unsigned>(hardware.system.units)});
   return meter.finish(1.0).scope;
 }
 
@@ -108,9 +110,9 @@ Layer make_layer(const ModelResult& run, HeadPool& pool, std::uint32_t layer,
   for (std::uint32_t b = 0; b < options.lengths.size(); ++b) {
     for (std::uint32_t h = 0; h < static_cast<std::uint32_t>(run.model.kv_heads); ++h) {
       HeadPool::Draw draw = pool.draw(
-          options.lengths[b],
-          arithmetic::derive_stream(options.data.data_seed, {kDataRequest + b, layer, h, options.step,
-                                                             StreamPurpose::kScores}));
+          options.lengths[b], arithmetic::derive_stream(options.data.data_seed,
+                                                        {kDataRequest + b, layer, h, options.step,
+                                                         StreamPurpose::kScores}));
       result.caches.push_back(std::move(draw.cache));
       const attention::KvHead& cache = result.caches.back();
       const auto operands = [&](attention::ScoreScheme scheme) {

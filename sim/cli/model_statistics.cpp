@@ -152,8 +152,9 @@ void add_derived(MethodTable& table) {
       [](const MethodView& v) {
         return finite(v.method.of("unit_ns").value / v.method.of("latency_ns").value);
       });
-  const std::pair<const char*, const char*> ratios[] = {
-      {"latency", "latency_ns"}, {"energy", "energy_pj.total.mid"}, {"traffic", "traffic_bytes.total"}};
+  const std::pair<const char*, const char*> ratios[] = {{"latency", "latency_ns"},
+                                                        {"energy", "energy_pj.total.mid"},
+                                                        {"traffic", "traffic_bytes.total"}};
   for (const auto& [name, metric] : ratios) {
     const std::string key = metric;
     table.push_back({std::string("relative_to_dense.") + name, "ratio",
@@ -178,8 +179,8 @@ void add_metrics(MethodTable& table) {
   const std::pair<const char*, const char*> lists[] = {{"layers.latency_ns", "ns"},
                                                        {"layers.energy_pj", "pJ"}};
   for (const auto& [key, unit] : lists) {
-    const std::size_t index = metric_index(std::string(unit) == "ns" ? "latency_ns"
-                                                                     : "energy_pj.total.mid");
+    const std::size_t index =
+        metric_index(std::string(unit) == "ns" ? "latency_ns" : "energy_pj.total.mid");
     table.push_back({key, unit, "Of each simulated layer, as simulated.layers lists them.",
                      [index](const MethodView& v) {
                        Json list = Json::array();

@@ -15,6 +15,10 @@ constexpr std::size_t kIndent = 10;
 constexpr std::size_t kLabelWidth = 26;
 constexpr std::size_t kColumnWidth = 14;
 constexpr double kPercent = 100.0;
+// The table's units: microseconds, microjoules, megabytes.
+constexpr double kNsPerUs = 1e3;
+constexpr double kPjPerUj = 1e6;
+constexpr double kBytesPerMb = 1e6;
 
 std::string entry(const char* label, const std::string& text) {
   std::string lines = wrapped(std::string(kIndent, ' ') + text, kIndent);
@@ -32,15 +36,14 @@ std::string lengths_text(const std::vector<std::uint32_t>& lengths) {
 }
 
 std::string data_text(const ModelResult& run) {
-  const bool taken = std::all_of(
-      run.options.lengths.begin(), run.options.lengths.end(),
-      [&](std::uint32_t length) { return length == run.data.shape.context; });
-  return fmt::format("{}{}: {} KV heads over {} tokens{}{}, data seed {}",
-                     run.data.synthetic ? "SYNTHETIC, no model's data: " : "", run.data.source,
-                     run.data_heads, grouped(run.data.shape.context),
-                     run.data.model.empty() ? "" : " of " + run.data.model,
-                     taken ? ", as they are" : ", drawn in windows of a tile",
-                     run.options.data.data_seed);
+  const bool taken =
+      std::all_of(run.options.lengths.begin(), run.options.lengths.end(),
+                  [&](std::uint32_t length) { return length == run.data.shape.context; });
+  return fmt::format(
+      "{}{}: {} KV heads over {} tokens{}{}, data seed {}",
+      run.data.synthetic ? "SYNTHETIC, no model's data: " : "", run.data.source, run.data_heads,
+      grouped(run.data.shape.context), run.data.model.empty() ? "" : " of " + run.data.model,
+      taken ? ", as they are" : ", drawn in windows of a tile", run.options.data.data_seed);
 }
 
 std::string method_text(const ModelResult& run) {
@@ -56,11 +59,11 @@ std::string header(const ModelResult& run) {
   const config::ModelShape& model = run.model;
   const config::SystemConfig& system = run.hardware.system;
   std::string text = entry(
-      "model", fmt::format("{}: {} layers, {} query heads over {} KV heads of {} features; {}; "
-                           "{} GB of keys and values",
-                           model.name, model.layers, model.query_heads, model.kv_heads,
-                           model.head_dimension, lengths_text(run.options.lengths),
-                           quantity(run.cache_bytes() * 1e-9)));
+      "model",
+      fmt::format("{}: {} layers, {} query heads over {} KV heads of {} features; {}; "
+                  "{} GB of keys and values",
+                  model.name, model.layers, model.query_heads, model.kv_heads, model.head_dimension,
+                  lengths_text(run.options.lengths), quantity(run.cache_bytes() * 1e-9)));
   text += entry("data", data_text(run));
   text += entry("hardware",
                 fmt::format("{} (hash {}), {} unit{} at {} MHz, {} placement, {}-bit keys, {}-bit "
@@ -75,11 +78,10 @@ std::string header(const ModelResult& run) {
   const std::uint64_t heads = run.heads_per_layer();
   const auto layers = static_cast<std::uint64_t>(model.layers);
   const bool sampled = run.layers.size() < layers;
-  text += entry(
-      "simulated",
-      fmt::format("{} of {} layers, {} of {} heads{}", run.layers.size(), layers,
-                  grouped(run.layers.size() * heads), grouped(layers * heads),
-                  sampled ? "; scaled, +- is the 95 % interval over layers" : ""));
+  text += entry("simulated",
+                fmt::format("{} of {} layers, {} of {} heads{}", run.layers.size(), layers,
+                            grouped(run.layers.size() * heads), grouped(layers * heads),
+                            sampled ? "; scaled, +- is the 95 % interval over layers" : ""));
   for (const std::string& note : run.notes) text += entry("note", note);
   return text + entry("scope", "attention alone: no linear layers, no time between layers");
 }
@@ -96,15 +98,12 @@ class Rows {
     }
     text_ += "\n";
   }
-  // A metric of the step by the table's key, and its interval where layers were left out.
-  void add_metric(const std::string& label, const std::string& key, bool a_token) {
-    const auto value = [a_token](const MethodView& v, double sum) {
-      return a_token ? per_token(v, {sum, 0.0}) : sum;
-    };
-    add(label, [&](const MethodView& v) { return quantity(value(v, v.method.of(key).value)); });
+  // A metric of the step by its key, over `divisor`, and its interval where layers were left out.
+  void add_metric(const std::string& label, const std::string& key, double divisor) {
+    add(label, [&](const MethodView& v) { return quantity(v.method.of(key).value / divisor); });
     if (run_.layers.size() == static_cast<std::size_t>(run_.model.layers)) return;
     add("  +-", [&](const MethodView& v) {
-      const double half = value(v, v.method.of(key).ci95);
+      const double half = v.method.of(key).ci95 / divisor;
       return std::isfinite(half) ? quantity(half) : "unknown";
     });
   }
@@ -132,18 +131,21 @@ void add_ratio(Rows& rows, const ModelResult& run, const char* label, const char
 std::string make_table(const ModelResult& run) {
   Rows rows(run);
   rows.add("", [](const MethodView& v) {
-    return v.method.method == Method::kSampledBernoulli ? std::string("+ Bernoulli")
-                                                        : std::string(name_of(v.method.method).title);
+    return v.method.method == Method::kSampledBernoulli
+               ? std::string("+ Bernoulli")
+               : std::string(name_of(v.method.method).title);
   });
-  rows.add_metric("step, ns", "latency_ns", false);
+  const auto batch = static_cast<double>(run.options.lengths.size());
+  rows.add_metric("step, us", "latency_ns", kNsPerUs);
   rows.add("tokens/s", [](const MethodView& v) { return quantity(tokens_per_s(v)); });
-  rows.add_metric("energy, pJ/token", "energy_pj.total.mid", true);
-  rows.add_metric("  low estimate", "energy_pj.total.low", true);
-  rows.add_metric("  high estimate", "energy_pj.total.high", true);
-  rows.add_metric("traffic, bytes/token", "traffic_bytes.total", true);
+  rows.add_metric("energy, uJ/token", "energy_pj.total.mid", kPjPerUj * batch);
+  rows.add_metric("  low estimate", "energy_pj.total.low", kPjPerUj * batch);
+  rows.add_metric("  high estimate", "energy_pj.total.high", kPjPerUj * batch);
+  rows.add_metric("traffic, MB/token", "traffic_bytes.total", kBytesPerMb * batch);
   for (const char* stream : {"query", "key", "value", "stash", "output", "append"}) {
+    const std::string key = std::string("traffic_bytes.") + stream;
     rows.add(std::string("  ") + stream, [&](const MethodView& v) {
-      return quantity(per_token(v, v.method.of(std::string("traffic_bytes.") + stream)));
+      return quantity(v.method.of(key).value / (kBytesPerMb * batch));
     });
   }
   rows.add("value rows read/token", [](const MethodView& v) {

@@ -138,10 +138,10 @@ class Workers {
 
 std::vector<double> result_of(const Worker& worker, int status) {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || worker.message.empty()) {
-    throw std::runtime_error(fmt::format(
-        "a process of the simulation ended with {}",
-        WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
-                            : fmt::format("code {}", WEXITSTATUS(status))));
+    throw std::runtime_error(fmt::format("a process of the simulation ended with {}",
+                                         WIFSIGNALED(status)
+                                             ? fmt::format("signal {}", WTERMSIG(status))
+                                             : fmt::format("code {}", WEXITSTATUS(status))));
   }
   const std::string text = worker.message.substr(1);
   switch (static_cast<Kind>(worker.message.front())) {

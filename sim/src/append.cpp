@@ -11,8 +11,8 @@ void count_transposition(const UnitContext& context, std::uint64_t elements) {
   const auto port_bits = static_cast<unsigned>(unit.key_lanes * 8);
   energy::EnergyMeter& meter = context.meter;
   const std::uint64_t words = divide_up(elements, context.config_u64(unit.key_lanes));
-  context.count(
-      meter.sram_write(energy::Block::key_fetch, "key_buffer", buffer_bytes, port_bits), words);
+  context.count(meter.sram_write(energy::Block::key_fetch, "key_buffer", buffer_bytes, port_bits),
+                words);
   context.count(meter.sram_read(energy::Block::key_fetch, "key_buffer", buffer_bytes, port_bits),
                 words);
 }

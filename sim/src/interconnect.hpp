@@ -13,9 +13,9 @@
 
 namespace santa::sim {
 
-// Requests carry a RequestOrigin, as MemoryPort's do. No time is spent here; memories serve requests
-// in the order in which they come. A memory must accept at once whatever is sent: its limit on
-// requests in flight is that of all ports together.
+// Requests carry a RequestOrigin, as MemoryPort's do. No time is spent here; memories serve
+// requests in the order in which they come. A memory must accept at once whatever is sent: its
+// limit on requests in flight is that of all ports together.
 class Interconnect : public sc_core::sc_module {
  public:
   // `memory_of` says by port and stream which memory a request goes to.

@@ -11,10 +11,9 @@ namespace {
 constexpr std::uint64_t kRequestBytes = 4096;
 
 // The traffic counter of each Stream, in its order.
-constexpr std::uint64_t Traffic::*kStreamCounters[] = {&Traffic::query_bytes, &Traffic::key_bytes,
-                                                       &Traffic::value_bytes, &Traffic::stash_bytes,
-                                                       &Traffic::output_bytes, &Traffic::append_bytes,
-                                                       &Traffic::append_bytes};
+constexpr std::uint64_t Traffic::*kStreamCounters[] = {
+    &Traffic::query_bytes,  &Traffic::key_bytes,    &Traffic::value_bytes, &Traffic::stash_bytes,
+    &Traffic::output_bytes, &Traffic::append_bytes, &Traffic::append_bytes};
 
 }  // namespace
 

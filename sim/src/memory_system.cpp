@@ -74,8 +74,8 @@ MemorySystem::MemorySystem(const std::string& name, const config::HardwareConfig
   }
   const auto units = static_cast<std::size_t>(hardware.system.units);
   if (has_own_part(hardware) || (units == 1 && parts_ == 1)) return;
-  const auto route = parts_ == 1 ? [](const RequestOrigin&) { return std::size_t{0}; }
-                                 : part_of_stream;
+  const auto route =
+      parts_ == 1 ? [](const RequestOrigin&) { return std::size_t{0}; } : part_of_stream;
   interconnect_ =
       std::make_unique<Interconnect>((name + "_interconnect").c_str(), units, parts_, route);
   for (std::size_t i = 0; i < parts_; ++i) bind_part(i, interconnect_->memory(i));

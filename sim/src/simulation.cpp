@@ -67,11 +67,10 @@ class MethodSystem {
       : request_(request),
         clock_(clock),
         unit_(unit),
-        meter_(*request.energy_pack,
-               {config::name_of(request.hardware->memory.kind),
-                static_cast<unsigned>(request.hardware->memory.devices), kEnergyWindowNs,
-                energy::MeterSettings{}.max_windows,
-                static_cast<unsigned>(request.hardware->system.units)}),
+        meter_(*request.energy_pack, {config::name_of(request.hardware->memory.kind),
+                                      static_cast<unsigned>(request.hardware->memory.devices),
+                                      kEnergyWindowNs, energy::MeterSettings{}.max_windows,
+                                      static_cast<unsigned>(request.hardware->system.units)}),
         memory_(name, *request.hardware, meter_, observer),
         hands_(deal_jobs(request.jobs, static_cast<std::size_t>(request.hardware->system.units))) {
     config::HardwareConfig hardware = memory_part(*request.hardware);

@@ -72,7 +72,8 @@ std::int8_t power_of_two_exponent(double magnitude, double largest) {
   if (magnitude <= std::ldexp(largest, exponent - 1)) --exponent;
   if (exponent < -120 || exponent > 120) {
     throw input_error("values", "magnitude", fmt::format("got {}", static_cast<float>(magnitude)),
-                      "0 or a largest magnitude per feature between 2^-113 and 2^126");
+                      fmt::format("0 or a largest magnitude per feature between 2^{} and 2^{}",
+                                  std::ilogb(largest) + 1 - 120, std::ilogb(largest) + 120));
   }
   return static_cast<std::int8_t>(exponent);
 }

@@ -33,13 +33,14 @@ struct MeterSettings {
   unsigned dram_devices = 1;  // devices whose background power is drawn
   double window_ns = 0.0;     // width of the first windows, above 0
   std::size_t max_windows =
-      1024;  // at least 2; when more are needed, pairs merge and the width doubles
+      1024;            // at least 2; when more are needed, pairs merge and the width doubles
   unsigned units = 1;  // equal units measured together: leakage of logic and scratchpads times this
 };
 
-// One meter measures one unit, or several equal ones, and their memory over one run, from time 0 to the end. Misuse (an
-// unknown handle, a time below 0 or not finite, the same scratchpad with two sizes) is a fault of
-// the caller and throws std::logic_error; a price that the pack cannot give throws InputError.
+// One meter measures one unit, or several equal ones, and their memory over one run, from time 0 to
+// the end. Misuse (an unknown handle, a time below 0 or not finite, the same scratchpad with two
+// sizes) is a fault of the caller and throws std::logic_error; a price that the pack cannot give
+// throws InputError.
 class EnergyMeter {
  public:
   // Throws InputError if the pack lacks the DRAM kind. The meter keeps a copy of the pack.

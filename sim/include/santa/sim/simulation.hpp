@@ -1,5 +1,6 @@
 // One decode step on simulated hardware: systems of sampled units and of their baselines, each on
-// its own copy of the same memory system, in one SystemC elaboration. No SystemC type appears in this header.
+// its own copy of the same memory system, in one SystemC elaboration. No SystemC type appears in
+// this header.
 #pragma once
 
 #include <cstdint>
