@@ -44,6 +44,11 @@ bench: configure ## Build and run the benchmarks
 	cmake --build $(BUILD) --parallel $(JOBS)
 	tools/bench.sh $(BUILD)
 
+.PHONY: models
+models: build ## Simulate Llama-3.1-8B to a million tokens; writes docs/models.md (a quarter of an hour)
+	tools/setup.sh figures
+	/usr/bin/python3 tools/model_report.py $(PROGRAM)
+
 .PHONY: cosim
 cosim: build ## Compare the unit in SystemVerilog with its models, a few hundred requests
 	ctest --preset $(PRESET) --verbose --tests-regex '^cosim_on_'

@@ -60,18 +60,20 @@ def bench_table(path: str) -> str:
     # Processor time, which the ratios compare; the simulation reports its own as the first column.
     medians = dict()
     for name, wall, cpu in re.findall(r"^(\w+)/\S*_median +([\d.]+) ms +([\d.]+) ms", text, re.M):
-        medians[name] = wall if name in ("systemc", "golden_once") else cpu
+        medians[name] = wall if name in ("systemc", "systemc_dram", "golden_once") else cpu
     ratios = dict(re.findall(r"^((?:golden|SystemC) / .+?)  +([\d.]+)", text, re.M))
     memory = re.search(r"^peak memory, MiB.*?  +(\d+)", text, re.M)
     machine = re.search(r"one core of (.+)$", text, re.M)
-    if len(medians) != 5 or len(ratios) != 3 or not memory or not machine:
+    if len(medians) != 6 or len(ratios) != 4 or not memory or not machine:
         raise ValueError(f"{path}: not the output of layer_bench")
     lines = [
         f"| {machine.group(1).strip()} | processor time, ms | against golden |", "|---|---|---|",
         f"| golden decode | {medians['golden']} | 1 |",
         f"| the same, once in a fresh process | {medians['golden_once']} | |",
         f"| SystemC simulation, once in a fresh process | {medians['systemc']} | "
-        f"{ratios['SystemC / golden, once each in a fresh process']} of the line above (bound 2) |",
+        f"{ratios['SystemC / golden, once each in a fresh process']} of that (bound 2) |",
+        f"| the same with `memory.model: dram` | {medians['systemc_dram']} | "
+        f"{ratios['SystemC with memory.model dram / golden']} of that (bound 3) |",
     ]
     names = (("float32 attention, -O3", "float32_O3", "golden / float32 -O3"),
              ("the same, -march=native -ffast-math", "float32_native",

@@ -3,7 +3,7 @@
 #
 #   tools/setup.sh [--check] [GROUP...]
 #
-# Groups: build (default), lint, fuzz, synthesis. --check only reports.
+# Groups: build (default), lint, fuzz, synthesis, figures. --check only reports.
 # Exit codes: 0 all there or installed; 1 (--check only) some are missing; 2 cannot install them.
 # SANTA_SKIP_SETUP=1 skips all this, for systems that provide the dependencies in another way.
 set -euo pipefail
@@ -48,6 +48,8 @@ readonly -A kGroups=(
     gtkwave: fst2vcd, waveforms of a run as text
     qflow-tech-osu018: open cell library
     python3-yaml: list of the proofs"
+  [figures]="
+    python3-matplotlib: plots in documents"
 )
 
 fail() {
@@ -80,8 +82,8 @@ groups=()
 for argument in "$@"; do
   case $argument in
     --check) check_only=1 ;;
-    build | lint | fuzz | synthesis) groups+=("$argument") ;;
-    *) fail "unknown argument '$argument'; allowed: --check, build, lint, fuzz, synthesis" ;;
+    build | lint | fuzz | synthesis | figures) groups+=("$argument") ;;
+    *) fail "unknown argument '$argument'; allowed: --check, build, lint, fuzz, synthesis, figures" ;;
   esac
 done
 ((${#groups[@]})) || groups=(build)

@@ -22,7 +22,8 @@ EnergyMeter::EnergyMeter(const EnergyPack& pack, MeterSettings settings)
       dram_(pack_.dram(settings_.dram_kind)),
       control_(pack_.control_fraction()),
       windows_(settings_.window_ns, settings_.max_windows) {
-  add_static(Block::control, Part::logic_leakage, "logic", pack_.logic_leakage().value);
+  add_static(Block::control, Part::logic_leakage, "logic",
+             pack_.logic_leakage().value * static_cast<double>(settings_.units));
   add_static(Block::memory, Part::dram_background, settings_.dram_kind,
              value_of(dram_.background) * static_cast<double>(settings_.dram_devices));
 }
@@ -66,7 +67,8 @@ Handle EnergyMeter::sram_access(Block block, const std::string& name, std::uint6
                            std::to_string(known->second) + " bytes");
   }
   if (is_new) {
-    add_static(block, Part::sram_leakage, name, pack_.sram_leakage(capacity_bytes).value);
+    add_static(block, Part::sram_leakage, name,
+               pack_.sram_leakage(capacity_bytes).value * static_cast<double>(settings_.units));
   }
   OperationLine line;
   line.block = block;
@@ -81,14 +83,22 @@ Handle EnergyMeter::sram_access(Block block, const std::string& name, std::uint6
 }
 
 Handle EnergyMeter::dram_activate() {
+  return dram_command("dram_activate", Part::dram_activate, dram_.activate);
+}
+
+Handle EnergyMeter::dram_refresh() {
+  return dram_command("dram_refresh", Part::dram_refresh, dram_.refresh);
+}
+
+Handle EnergyMeter::dram_command(const char* name, Part part, const Table& table) {
   OperationLine line;
   line.block = Block::memory;
-  line.part = Part::dram_activate;
-  line.name = "dram_activate";
-  line.each_pj = value_of(dram_.activate);
-  line.constant = dram_.activate.key;
+  line.part = part;
+  line.name = name;
+  line.each_pj = value_of(table);
+  line.constant = table.key;
   line.rule = "table point";
-  line.confidence = dram_.activate.confidence;
+  line.confidence = table.confidence;
   return add_line(std::move(line), std::nullopt);
 }
 
@@ -189,7 +199,9 @@ EnergyReport EnergyMeter::finish(double end_ns) {
   report.dram_kind = settings_.dram_kind;
   report.dram_devices = settings_.dram_devices;
   report.scope =
-      "pJ for one unit: its operations, registers, control and clock, scratchpads, and " +
+      (settings_.units == 1 ? std::string("pJ for one unit: its")
+                            : "pJ for " + std::to_string(settings_.units) + " units: their") +
+      " operations, registers, control and clock, scratchpads, and " +
       std::to_string(settings_.dram_devices) + " " + settings_.dram_kind +
       " device(s) with their interface; not the host, the memory controller or the "
       "on-chip network";

@@ -69,6 +69,7 @@ constexpr TableRules kSramLeakageRules = {
     "log-log in capacity between points, slope of the last segment beyond"};
 constexpr TableRules kLogicLeakageRules = {"mW", Axis::kNone, 0.0, kNone};
 constexpr TableRules kActivateRules = {"pJ per activate", Axis::kNone, 0.0, kNone};
+constexpr TableRules kRefreshRules = {"pJ per refresh", Axis::kNone, 0.0, kNone};
 constexpr TableRules kPerBitRules = {"pJ per bit", Axis::kNone, 0.0, kNone};
 constexpr TableRules kBackgroundRules = {"mW per device", Axis::kNone, 0.0, kNone};
 
@@ -178,6 +179,7 @@ class PackLoader {
       costs.read = read_table(node, "read", kPerBitRules);
       costs.write = read_table(node, "write", kPerBitRules);
       costs.io = read_table(node, "io", kPerBitRules);
+      costs.refresh = read_table(node, "refresh", kRefreshRules);
       costs.background = read_table(node, "background", kBackgroundRules);
       pack.dram_.emplace(kind, std::move(costs));
     }

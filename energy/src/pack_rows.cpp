@@ -35,6 +35,7 @@ std::vector<ConstantRow> EnergyPack::rows() const {
     append(costs.read, rows);
     append(costs.write, rows);
     append(costs.io, rows);
+    append(costs.refresh, rows);
     append(costs.background, rows);
   }
   return rows;

@@ -111,6 +111,11 @@ void check_outputs(const CosimOptions& options, const std::string& config_file,
 void cosimulate(const CosimOptions& options) {
   const std::string config_file = find_unit(options.config);
   const config::HardwareConfig hardware = config::load_hardware(config_file, options.overrides);
+  if (hardware.dram) {
+    throw input_error("--config", "memory.model", "got dram",
+                      "bandwidth, the memory that the unit in SystemVerilog is compared on");
+  }
+  config::require_single_unit(hardware, "the unit in SystemVerilog");
   const std::string pack_file = config::find_config("energy", hardware.energy_pack);
   check_outputs(options, config_file, pack_file);
   cosim::CosimOptions work;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "json_report.hpp"
+#include "model_statistics.hpp"
 #include "santa/config/hardware.hpp"
 #include "santa/config/model_shape.hpp"
 #include "santa/config/preset.hpp"
@@ -100,7 +101,12 @@ std::vector<Listing> describe_statistics() {
            "Keys of one unit: at the top for the unit asked for, and again under baselines.dense, "
            "baselines.dense_fp16 and baselines.topk. `*` stands for a name, `[]` for every element "
            "of a list.",
-           columns, rows_of(unit_statistics())}};
+           columns, rows_of(unit_statistics())},
+          {"model", "Keys of a run of santasim model.", columns, rows_of(model_statistics())},
+          {"method",
+           "Keys of one method of santasim model, under methods.dense, methods.dense_fp16, "
+           "methods.topk, methods.sampled and methods.bernoulli.",
+           columns, rows_of(method_statistics())}};
 }
 
 Listing describe_keys(const std::string& name, const std::string& heading,
@@ -117,8 +123,10 @@ Listing describe_presets() {
                   "Presets that ship with the program, by name.",
                   {"name", "kind", "used by", "file"},
                   {}};
-  const std::vector<std::string> kinds[] = {
-      {"hardware", "--config"}, {"models", "--model"}, {"energy", "energy_pack, --pack"}};
+  const std::vector<std::string> kinds[] = {{"hardware", "--config"},
+                                            {"models", "--model"},
+                                            {"energy", "energy_pack, --pack"},
+                                            {"dram", "memory.timing"}};
   for (const auto& kind : kinds) {
     for (const std::string& name : config::preset_names(kind[0])) {
       listing.rows.push_back({name, kind[0], kind[1], config::find_config(kind[0], name)});
@@ -131,6 +139,10 @@ std::vector<Listing> describe_configuration() {
   return {
       describe_keys("hardware", "Keys of a hardware file (--config, --set). Every key is required.",
                     config::describe_hardware_keys()),
+      describe_keys("dram",
+                    "Keys of a file of memory.timing, there without dram, and of a section dram in "
+                    "its place; --set changes either. Every key is required.",
+                    config::describe_dram_keys()),
       describe_keys("model", "Keys of a model file (--model). Every key is required.",
                     config::describe_model_keys()),
       describe_presets()};

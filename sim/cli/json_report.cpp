@@ -7,31 +7,6 @@
 namespace santa::cli {
 namespace {
 
-// Puts `value` where the rest of `key` says, distributing it over `*` and `[]` (see Statistic).
-void place(Json& target, std::string_view key, const Json& value) {
-  const std::size_t dot = key.find('.');
-  std::string name(key.substr(0, dot));
-  if (dot == std::string_view::npos) {
-    if (name != "*") {
-      target[name] = value;
-      return;
-    }
-    target = value;
-    return;
-  }
-  const std::string_view rest = key.substr(dot + 1);
-  if (name == "*") {
-    for (const auto& [each, part] : value.items()) place(target[each], rest, part);
-  } else if (name.size() > 2 && name.compare(name.size() - 2, 2, "[]") == 0) {
-    name.resize(name.size() - 2);
-    Json& list = target[name];
-    if (list.is_null()) list = Json::array();
-    for (std::size_t i = 0; i < value.size(); ++i) place(list[i], rest, value[i]);
-  } else {
-    place(target[name], rest, value);
-  }
-}
-
 void add_unit(Json& target, const UnitView& view) {
   for (const auto& statistic : unit_statistics()) {
     place(target, statistic.key, statistic.value(view));
@@ -61,6 +36,30 @@ void append(std::string& out, const Json& json, std::size_t indent) {
 }
 
 }  // namespace
+
+void place(Json& target, std::string_view key, const Json& value) {
+  const std::size_t dot = key.find('.');
+  std::string name(key.substr(0, dot));
+  if (dot == std::string_view::npos) {
+    if (name != "*") {
+      target[name] = value;
+      return;
+    }
+    target = value;
+    return;
+  }
+  const std::string_view rest = key.substr(dot + 1);
+  if (name == "*") {
+    for (const auto& [each, part] : value.items()) place(target[each], rest, part);
+  } else if (name.size() > 2 && name.compare(name.size() - 2, 2, "[]") == 0) {
+    name.resize(name.size() - 2);
+    Json& list = target[name];
+    if (list.is_null()) list = Json::array();
+    for (std::size_t i = 0; i < value.size(); ++i) place(list[i], rest, value[i]);
+  } else {
+    place(target[name], rest, value);
+  }
+}
 
 Json make_report(const RunResult& run) {
   Json report = Json::object();

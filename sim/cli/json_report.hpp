@@ -8,6 +8,9 @@
 
 namespace santa::cli {
 
+// Puts `value` where `key` says, distributing it over `*` and `[]` (see Statistic).
+void place(Json& target, std::string_view key, const Json& value);
+
 // Every statistic of the run: keys of the run, of the unit asked for, and of the baselines. The
 // same inputs give the same bytes: no date, no host.
 Json make_report(const RunResult& run);

@@ -236,6 +236,22 @@ void check_schemes(const RawRunOptions& raw, RunOptions& options) {
   attention::check_options(decode);
 }
 
+void check_dram_trace(const RawRunOptions& raw, RunOptions& options) {
+  refuse_unused("--dram-trace-format", raw.dram_trace_format, raw.dram_trace.has_value(),
+                "with --dram-trace");
+  if (!raw.dram_trace) return;
+  if (raw.dram_trace->empty() || *raw.dram_trace == "-") {
+    throw got("--dram-trace", *raw.dram_trace, "a file");
+  }
+  options.dram_trace = *raw.dram_trace;
+  const std::string format = raw.dram_trace_format.value_or("dramsim3");
+  if (format == "ramulator2") {
+    options.dram_trace_format = DramTraceFormat::kRamulator2;
+  } else if (format != "dramsim3") {
+    throw got("--dram-trace-format", format, "dramsim3, ramulator2");
+  }
+}
+
 }  // namespace
 
 std::vector<config::Override> parse_overrides(const std::vector<std::string>& assignments) {
@@ -269,6 +285,7 @@ RunOptions check_run_options(const RawRunOptions& raw) {
   if (raw.timeline && (raw.timeline->empty() || *raw.timeline == "-")) {
     throw got("--timeline", *raw.timeline, "a file");
   }
+  check_dram_trace(raw, options);
   if (options.tsv && options.json == "-") {
     throw input_error("--tsv", "", "contradicts --json -", "one of them on standard output");
   }

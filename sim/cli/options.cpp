@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "build_information.hpp"
+#include "raw_model_options.hpp"
 #include "raw_options.hpp"
 #include "santa/config/message_text.hpp"
 #include "santa/error.hpp"
@@ -20,6 +21,7 @@ constexpr const char* kMainExamples = R"(Examples:
   santasim run                                    the shipped trace on the edge chip
   santasim run --trace my.safetensors --json -    your own trace, results as JSON
   santasim run --model llama-3.1-8b --context 32768 --config server-hbm3
+  santasim model llama-3.1-8b --context 131072    a decode step of all layers
   santasim cosim                                  the unit in SystemVerilog against its models
   santasim vectors check traces/vectors           recorded results against the golden model
   santasim sweep SPEC.yaml --out DIR              many runs, on all cores or by mpirun
@@ -41,6 +43,7 @@ Examples:
   santasim run --model llama-3.1-8b --context 32768 --layers 2 --json result.json
   santasim run --synthetic needle --query-heads 8 --kv-heads 2 --head-dimension 64 --context 1024
   santasim run --values dense --tsv
+  santasim run --set memory.model=dram --set dram.tfaw_cycles=30
   santasim run --timeline timeline.json           open it at https://ui.perfetto.dev
 )";
 
@@ -137,6 +140,10 @@ CLI::App* add_run(CLI::App& app, RawRunOptions& raw) {
   const char* output = kOutputGroup;
   text(output, "--json", raw.json, "F", "Everything, documented keys; - for standard output");
   text(output, "--timeline", raw.timeline, "F", "Chrome trace of every block, for Perfetto");
+  text(output, "--dram-trace", raw.dram_trace, "F",
+       "Bursts of the unit's memory as a trace for a DRAM simulator");
+  text(output, "--dram-trace-format", raw.dram_trace_format, "NAME",
+       "dramsim3 (default) or ramulator2");
   run->add_flag("--tsv", raw.tsv, "Tab-separated values in place of the table")->group(output);
   run->footer(kRunExamples);
   return run;
@@ -248,11 +255,13 @@ std::string program_version() {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   RawRunOptions raw_run;
+  RawModelOptions raw_model;
   RawCosimOptions raw_cosim;
   RawVectorsOptions raw_vectors;
   RawDescribeOptions raw_describe;
   const std::unique_ptr<CLI::App> app = make_app();
   const CLI::App* run = add_run(*app, raw_run);
+  const CLI::App* model = add_model(*app, raw_model);
   const CLI::App* cosim = add_cosim(*app, raw_cosim);
   const CLI::App* vectors = add_vectors(*app, raw_vectors);
   RawSweepOptions raw_sweep;
@@ -277,6 +286,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     throw syntax_error(*app, error);
   }
   if (run->parsed()) result.run = check_run_options(raw_run);
+  if (model->parsed()) {
+    result.model = std::make_shared<const ModelOptions>(check_model_options(raw_model));
+  }
   if (cosim->parsed()) result.cosim = check_cosim_options(raw_cosim);
   if (vectors->parsed()) result.vectors = check_vectors_options(*vectors, raw_vectors);
   if (sweep->parsed()) result.sweep = check_sweep_options(raw_sweep);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct InputOptions {
   std::uint32_t layer_count = 1;      // kModel and kSynthetic
 };
 
+// Formats of --dram-trace, named as on the command line: ramulator2, dramsim3.
+enum class DramTraceFormat { kRamulator2, kDramsim3 };
+
 struct RunOptions {
   InputOptions input;
   std::string config;
@@ -45,8 +49,10 @@ struct RunOptions {
   std::uint32_t top_k = 0;          // rows of the top-k unit
   std::uint64_t seed = 1;
   std::uint64_t step = 0;
-  std::string json;      // empty: none; "-": standard output, in place of the table
-  std::string timeline;  // empty: none
+  std::string json;        // empty: none; "-": standard output, in place of the table
+  std::string timeline;    // empty: none
+  std::string dram_trace;  // empty: none
+  DramTraceFormat dram_trace_format = DramTraceFormat::kDramsim3;
   bool tsv = false;
   bool baselines = true;
 
@@ -121,9 +127,12 @@ struct ReportOptions {
   std::string plotly;  // file of plotly.js; empty: that of the system
 };
 
+struct ModelOptions;  // model_options.hpp
+
 // The command line as parsed: one of these is set.
 struct CommandLine {
   std::optional<RunOptions> run;
+  std::shared_ptr<const ModelOptions> model;
   std::optional<CosimOptions> cosim;
   std::optional<VectorsOptions> vectors;
   std::optional<DescribeOptions> describe;

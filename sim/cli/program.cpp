@@ -8,6 +8,7 @@
 #include "cosim_command.hpp"
 #include "describe_command.hpp"
 #include "failure.hpp"
+#include "model_command.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
 #include "report/report.hpp"
@@ -24,6 +25,7 @@ int execute(int argc, const char* const* argv) {
   if (command.text) write_standard_output(*command.text);
   if (command.describe) write_standard_output(describe(*command.describe));
   if (command.run) run(*command.run);
+  if (command.model) run_model(*command.model);
   if (command.cosim) cosimulate(*command.cosim);
   if (command.vectors) handle_vectors(*command.vectors);
   if (command.compare) compare(*command.compare);

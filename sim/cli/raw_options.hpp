@@ -43,6 +43,8 @@ struct RawRunOptions {
   OptionText step;
   OptionText json;
   OptionText timeline;
+  OptionText dram_trace;
+  OptionText dram_trace_format;
   bool tsv = false;
   bool no_baselines = false;
 };

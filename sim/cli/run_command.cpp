@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "dram_trace.hpp"
 #include "input.hpp"
 #include "json_report.hpp"
 #include "output_file.hpp"
@@ -78,13 +79,24 @@ void check_outputs(const RunOptions& options, const Setup& setup) {
     outputs.push_back({"--json", options.json});
   }
   if (!options.timeline.empty()) outputs.push_back({"--timeline", options.timeline});
+  if (!options.dram_trace.empty()) {
+    if (!setup.hardware.dram) {
+      throw input_error("--dram-trace", "", "has no effect with memory.model bandwidth",
+                        "memory.model dram, as --set memory.model=dram sets it");
+    }
+    if (setup.hardware.system.placement != config::Placement::kInterleaved) {
+      throw input_error("--dram-trace", "", "needs one memory for all units",
+                        "system.placement interleaved");
+    }
+    outputs.push_back({"--dram-trace", options.dram_trace});
+  }
   require_distinct(inputs, outputs);
   for (const NamedPath& output : outputs) OutputFile::check(output.option, output.path);
 }
 
 }  // namespace
 
-RunResult simulate(const RunOptions& options, const Setup& setup) {
+RunResult simulate(const RunOptions& options, const Setup& setup, OutputFile* dram_trace) {
   RunResult result;
   result.options = options;
   result.hardware = setup.hardware;
@@ -101,14 +113,17 @@ RunResult simulate(const RunOptions& options, const Setup& setup) {
     with_fp16 = with_fp16 || unit.kind == sim::UnitKind::kDenseFp16;
   }
   const Workload workload =
-      prepare_workload(input, options, static_cast<std::uint32_t>(result.hardware.unit.tile_keys),
-                       with_fp16, [&](double fraction) { progress.show("preparing", fraction); });
+      prepare_workload(input, options, cache_format(result.hardware), with_fp16,
+                       [&](double fraction) { progress.show("preparing", fraction); });
   input.layers.clear();  // the tensors are not needed any more
 
   request.hardware = &result.hardware;
   request.energy_pack = &pack;
   request.jobs = workload.jobs;
   request.record_spans = !options.timeline.empty();
+  if (dram_trace != nullptr) {
+    request.dram_observer = dram_trace_writer(options.dram_trace_format, *dram_trace);
+  }
   request.progress = [&](double fraction) { progress.show("simulating", fraction); };
   result.units = sim::simulate(request);
   restore_stack_bounds();
@@ -129,7 +144,9 @@ RunResult simulate(const RunOptions& options, const Setup& setup) {
 void run(const RunOptions& options) {
   const Setup setup = load_setup(options);
   check_outputs(options, setup);
-  const RunResult result = simulate(options, setup);
+  std::optional<OutputFile> trace;
+  if (!options.dram_trace.empty()) trace.emplace("--dram-trace", options.dram_trace);
+  const RunResult result = simulate(options, setup, trace ? &*trace : nullptr);
   std::string screen = options.tsv ? make_tsv(result) : make_table(result);
   if (!options.json.empty()) {
     std::string report = to_text(make_report(result));
@@ -146,6 +163,7 @@ void run(const RunOptions& options) {
     write_timeline(result, file);
     file.commit();
   }
+  if (trace) trace->commit();
   write_standard_output(screen);
 }
 

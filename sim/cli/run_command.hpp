@@ -18,8 +18,11 @@ struct Setup {
 // Throws InputError.
 Setup load_setup(const RunOptions& options);
 
-// Once in a process. Throws InputError and VerificationError.
-RunResult simulate(const RunOptions& options, const Setup& setup);
+class OutputFile;
+
+// Once in a process. Bursts go to `dram_trace` where there is one, while they arrive. Throws InputError
+// and VerificationError.
+RunResult simulate(const RunOptions& options, const Setup& setup, OutputFile* dram_trace = nullptr);
 
 // Loads, simulates, checks and writes everything that was asked for. Throws InputError and
 // VerificationError.

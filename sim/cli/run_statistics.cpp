@@ -19,20 +19,6 @@ Json value_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// A key of the hardware configuration, read back from the canonical text.
-Json hardware_value(const RunResult& run, const config::KeyDescription& description) {
-  config::Node node = config::load_yaml_text(run.hardware.canonical_text(), "configuration");
-  std::string key = description.key;
-  for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.')) {
-    node = node.child(key.substr(0, dot));
-    key.erase(0, dot + 1);
-  }
-  const std::string text = node.text(key);
-  const bool is_number = description.type == "number" || description.type == "integer" ||
-                         description.type == "power of two";
-  return is_number ? Json::parse(text) : Json(text);
-}
-
 void add_input(Table& table) {
   const auto add = [&](const char* key, const char* unit, const char* sentence,
                        const std::function<Json(const InputSummary&)>& value) {
@@ -110,9 +96,9 @@ void add_options(Table& table) {
 }
 
 void add_configuration(Table& table) {
-  for (const config::KeyDescription& key : config::describe_hardware_keys()) {
+  for (const config::KeyDescription& key : configuration_keys()) {
     table.push_back({"configuration." + key.key, key.unit, key.sentence,
-                     [key](const RunResult& run) { return hardware_value(run, key); }});
+                     [key](const RunResult& run) { return hardware_value(run.hardware, key); }});
   }
 }
 
@@ -149,6 +135,27 @@ Table make_table() {
 }
 
 }  // namespace
+
+std::vector<config::KeyDescription> configuration_keys() {
+  std::vector<config::KeyDescription> keys = config::describe_hardware_keys();
+  for (config::KeyDescription& key : config::describe_dram_keys()) keys.push_back(std::move(key));
+  return keys;
+}
+
+Json hardware_value(const config::HardwareConfig& hardware,
+                    const config::KeyDescription& description) {
+  config::Node node = config::load_yaml_text(hardware.canonical_text(), "configuration");
+  std::string key = description.key;
+  for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.')) {
+    if (!node.has(key.substr(0, dot))) return nullptr;
+    node = node.child(key.substr(0, dot));
+    key.erase(0, dot + 1);
+  }
+  const std::string text = node.text(key);
+  const bool is_number = description.type == "number" || description.type == "integer" ||
+                         description.type == "power of two";
+  return is_number ? Json::parse(text) : Json(text);
+}
 
 const std::vector<Statistic<RunResult>>& run_statistics() {
   static const Table table = make_table();

@@ -41,6 +41,13 @@ const std::vector<Statistic<UnitView>>& unit_statistics();
 // Keys of the whole run.
 const std::vector<Statistic<RunResult>>& run_statistics();
 
+// Keys of a hardware description and of its timing, in the order of reports.
+std::vector<config::KeyDescription> configuration_keys();
+
+// Value of one of them, as in the canonical text; null where there is no such section.
+Json hardware_value(const config::HardwareConfig& hardware,
+                    const config::KeyDescription& description);
+
 // Name under "baselines." and kind of each, in the order of reports.
 struct Baseline {
   const char* name;

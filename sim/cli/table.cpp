@@ -125,6 +125,12 @@ void add_limits(TableText& table, const std::vector<sim::UnitReport>& units) {
   };
   table.row("memory bandwidth used",
             [&](std::size_t u) { return percent(units[u].memory.busy_fraction, 1.0); });
+  if (units.front().memory.dram) {
+    table.row("memory limited by", [&](std::size_t u) {
+      const sim::DramSums& sums = units[u].memory.dram->sums;
+      return std::string(sim::kDramLimitNames[sim::index_of(sim::binding_limit(sums))]);
+    });
+  }
   table.row("busiest block", [&](std::size_t u) {
     return units[u].blocks.empty() ? std::string("-") : busiest(u)->block;
   });

@@ -78,9 +78,11 @@ std::string make_table_header(const RunResult& run) {
                                        "of the model's own output",
                                        *run.reference_to_model));
   }
-  text += entry("hardware",
-                fmt::format("{} (hash {}), {} MHz, {}", run.hardware.name, run.hardware.hash(),
-                            run.hardware.clock_mhz, config::name_of(run.hardware.memory.kind)));
+  const config::HardwareConfig& hardware = run.hardware;
+  text +=
+      entry("hardware", fmt::format("{} (hash {}), {} MHz, {}{}", hardware.name, hardware.hash(),
+                                    hardware.clock_mhz, config::name_of(hardware.memory.kind),
+                                    hardware.dram ? " by the timing " + hardware.dram->name : ""));
   text += entry("unit", unit_text(run.options));
   text += entry("energy", fmt::format("pack {}: {}", energy.pack_name, energy.scope));
   text += entry("error", "against float64 softmax attention over the real tensors");

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "memory_statistics.hpp"
 #include "santa/config/hardware.hpp"
 #include "statistics.hpp"
 
@@ -64,6 +65,9 @@ void add_basics(Table& table) {
   table.push_back({"latency.ns", "ns",
                    "The same as time; the last response of the memory may fall within a cycle.",
                    [](const UnitView& v) { return Json(v.report().latency_ns); }});
+  table.push_back({"latency.units_ns", "ns",
+                   "When each unit of the system (system.units) wrote its last output.",
+                   [](const UnitView& v) { return Json(v.report().unit_latency_ns); }});
   table.push_back({"relative_to_dense.latency", "ratio",
                    "Latency over that of the dense int8 unit.", [](const UnitView& v) {
                      return over_dense(v, [](const sim::UnitReport& r) { return r.latency_ns; });
@@ -198,7 +202,7 @@ Getter counter(Part sim::UnitReport::*part, Value Part::*value) {
   return [part, value](const UnitView& view) { return Json(view.report().*part.*value); };
 }
 
-void add_memory(Table& table) {
+void add_traffic(Table& table) {
   using sim::Traffic;
   using sim::UnitReport;
   const auto traffic = [&](const char* key, const char* sentence, std::uint64_t Traffic::*value) {
@@ -210,27 +214,13 @@ void add_memory(Table& table) {
   traffic("traffic.stash_bytes", "Weights or scores that did not fit on chip, written and read.",
           &Traffic::stash_bytes);
   traffic("traffic.output_bytes", "Outputs written.", &Traffic::output_bytes);
+  traffic("traffic.append_bytes",
+          "The new token's key and value, and the tile that it fills, transposed; santasim model "
+          "alone has it.",
+          &Traffic::append_bytes);
   table.push_back({"traffic.total_bytes", "bytes",
                    "Sum of the five streams, each in whole accesses of the memory.",
                    [](const UnitView& v) { return Json(v.report().traffic.total_bytes()); }});
-  using sim::MemoryCounters;
-  const auto memory = [&](const char* key, const char* unit, const char* sentence, auto value) {
-    table.push_back({key, unit, sentence, counter(&UnitReport::memory, value)});
-  };
-  memory("memory.read_requests", "requests", "Read requests of the unit.",
-         &MemoryCounters::read_requests);
-  memory("memory.write_requests", "requests", "Write requests of the unit.",
-         &MemoryCounters::write_requests);
-  memory("memory.activates", "activates", "Rows opened.", &MemoryCounters::activates);
-  memory("memory.row_hits", "pieces",
-         "Pieces of requests, each on one channel and in one row, that found their row open.",
-         &MemoryCounters::row_hits);
-  memory("memory.busy_fraction", "fraction", "Bandwidth used over peak bandwidth, whole run.",
-         &MemoryCounters::busy_fraction);
-  memory("memory.mean_latency_ns", "ns", "Mean time from a request's acceptance to its response.",
-         &MemoryCounters::mean_latency_ns);
-  memory("memory.peak_outstanding", "requests", "Most requests in flight at once.",
-         &MemoryCounters::peak_outstanding);
 }
 
 void add_operations(Table& table) {
@@ -345,7 +335,8 @@ Table make_table() {
   add_basics(table);
   add_results(table);
   add_energy(table);
-  add_memory(table);
+  add_traffic(table);
+  for (Statistic<UnitView>& statistic : memory_statistics()) table.push_back(std::move(statistic));
   add_operations(table);
   add_blocks(table);
   add_energy_windows(table);

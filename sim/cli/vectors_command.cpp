@@ -83,6 +83,7 @@ void make_folder(const std::string& folder) {
 void record(const VectorsOptions& options) {
   const config::HardwareConfig hardware =
       config::load_hardware(find_unit(options.config), options.overrides);
+  config::require_single_unit(hardware, "a recorded vector");
   const cosim::UnitParameters unit = cosim::parameters_of(hardware);
   const std::unique_ptr<vectors::Producer> producer = make_producer(options.producer);
   make_folder(options.folder);

@@ -30,20 +30,6 @@ struct Group {
   const float* value() const { return layer.tensors.value.data() + cache_offset(); }
 };
 
-attention::KvHead make_cache(const Group& group, std::uint32_t tile_keys) {
-  const LayerShape& shape = group.shape();
-  if (!group.layer.integers) {
-    return attention::quantize_kv_head(group.key(), group.value(), shape.context,
-                                       shape.head_dimension, tile_keys);
-  }
-  const IntegerCache& integers = *group.layer.integers;
-  const std::size_t scales = static_cast<std::size_t>(group.kv_head) * shape.head_dimension;
-  return attention::adopt_kv_head(
-      integers.key.data() + group.cache_offset(), integers.value.data() + group.cache_offset(),
-      integers.key_scale.data() + scales, integers.value_scale.data() + scales, shape.context,
-      shape.head_dimension, tile_keys);
-}
-
 sim::Job make_job(const Group& group, const attention::KvHead& cache, const RunOptions& options) {
   const LayerShape& shape = group.shape();
   const auto operands = [&](attention::ScoreScheme scheme) {
@@ -89,7 +75,34 @@ ReferenceOutput make_reference(const Group& group, bool with_fp16) {
 
 }  // namespace
 
-Workload prepare_workload(const Input& input, const RunOptions& options, std::uint32_t tile_keys,
+attention::KvHead make_cache(const InputLayer& layer, std::uint32_t kv_head,
+                             const CacheFormat& format) {
+  const Group group{layer, kv_head};
+  const LayerShape& shape = group.shape();
+  if (!group.layer.integers) {
+    return attention::quantize_kv_head(group.key(), group.value(), shape.context,
+                                       shape.head_dimension, format.tile_keys, format.bits);
+  }
+  if (format.bits.key != 8 || format.bits.value != 8) {
+    throw input_error("system.key_bits, system.value_bits", "",
+                      fmt::format("got {} and {}", format.bits.key, format.bits.value),
+                      "8, for this trace holds 8-bit integers");
+  }
+  const IntegerCache& integers = *group.layer.integers;
+  const std::size_t scales = static_cast<std::size_t>(group.kv_head) * shape.head_dimension;
+  return attention::adopt_kv_head(
+      integers.key.data() + group.cache_offset(), integers.value.data() + group.cache_offset(),
+      integers.key_scale.data() + scales, integers.value_scale.data() + scales, shape.context,
+      shape.head_dimension, format.tile_keys);
+}
+
+CacheFormat cache_format(const config::HardwareConfig& hardware) {
+  return {static_cast<std::uint32_t>(hardware.unit.tile_keys),
+          {static_cast<std::uint32_t>(hardware.system.key_bits),
+           static_cast<std::uint32_t>(hardware.system.value_bits)}};
+}
+
+Workload prepare_workload(const Input& input, const RunOptions& options, const CacheFormat& format,
                           bool with_fp16, const std::function<void(double)>& progress) {
   Workload workload;
   reference::RelativeError to_model;
@@ -101,7 +114,7 @@ Workload prepare_workload(const Input& input, const RunOptions& options, std::ui
     for (std::uint32_t h = 0; h < shape.kv_heads; ++h) {
       const Group group{layer, h};
       try {
-        workload.caches.push_back(make_cache(group, tile_keys));
+        workload.caches.push_back(make_cache(layer, h, format));
         workload.jobs.push_back(make_job(group, workload.caches.back(), options));
       } catch (const InputError& error) {
         throw input_error(

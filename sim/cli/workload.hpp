@@ -10,6 +10,7 @@
 #include "input.hpp"
 #include "options.hpp"
 #include "santa/attention/kv_head.hpp"
+#include "santa/config/hardware.hpp"
 #include "santa/sim/simulation.hpp"
 
 namespace santa::cli {
@@ -30,9 +31,21 @@ struct Workload {
   std::optional<double> reference_to_model;
 };
 
-// Quantises every layer for tiles of `tile_keys` and derives the random streams. `progress` is
-// called with the fraction done. Throws InputError that names layer and KV head.
-Workload prepare_workload(const Input& input, const RunOptions& options, std::uint32_t tile_keys,
+// How caches lie in memory.
+struct CacheFormat {
+  std::uint32_t tile_keys = 0;
+  attention::CacheBits bits;
+};
+CacheFormat cache_format(const config::HardwareConfig& hardware);
+
+// The cache of one KV head. Throws InputError where the layer holds 8-bit integers and the format
+// has fewer bits.
+attention::KvHead make_cache(const InputLayer& layer, std::uint32_t kv_head,
+                             const CacheFormat& format);
+
+// Quantises every layer and derives the random streams. `progress` is called with the fraction
+// done. Throws InputError that names layer and KV head.
+Workload prepare_workload(const Input& input, const RunOptions& options, const CacheFormat& format,
                           bool with_fp16, const std::function<void(double)>& progress);
 
 }  // namespace santa::cli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "append.hpp"
+
 namespace santa::sim {
 namespace {
 
@@ -42,22 +44,29 @@ DenseUnit::DenseUnit(const sc_core::sc_module_name& name, const UnitContext& con
 }
 
 void DenseUnit::fetch() {
-  const std::vector<JobAddresses> map = make_address_map(jobs_, element_bytes(format_));
+  const std::vector<JobAddresses> map = make_address_map(jobs_, format_ == MacFormat::kFp16);
   for (std::uint32_t index = 0; index < jobs_.size(); ++index) {
+    context_.turn.wait_for(index);
     const JobPointer job = make_job_state(index, jobs_[index], map[index]);
     const attention::KvHead& cache = job->cache();
     // The query comes first; 2 bytes an element, whatever the cache's format.
     context_.port.read_and_wait(
         Stream::kQuery, job->addresses.query,
         static_cast<std::uint64_t>(job->group()) * cache.head_dimension * 2);
-    const std::uint64_t row_bytes = cache.head_dimension * element_bytes(format_);
+    const ElementBits bits = format_ == MacFormat::kFp16 ? kFp16Bits : bits_of(cache);
+    const std::uint64_t key_row = packed_bytes(cache.head_dimension, bits.key);
+    const std::uint64_t value_row = packed_bytes(cache.head_dimension, bits.value);
+    append_row(context_, *job, key_row, value_row);
     for (std::uint32_t t = 0; t < job->tile_count(); ++t) {
-      const std::uint64_t offset = static_cast<std::uint64_t>(t) * cache.tile_keys * row_bytes;
-      const std::uint64_t bytes = cache.tile_valid_keys(t) * row_bytes;
-      keys_.fetch({job, t}, {{job->addresses.key + offset, bytes}}, fetch_probe_);
-      values_.fetch({job, t}, {{job->addresses.value + offset, bytes}}, fetch_probe_);
-      context_.count(buffer_write_, divide_up(2 * bytes * 8, kBufferPortBits));
-      context_.count(buffer_read_, divide_up(2 * bytes * 8, kBufferPortBits));
+      const std::uint64_t first = static_cast<std::uint64_t>(t) * cache.tile_keys;
+      const std::uint64_t valid = cache.tile_valid_keys(t);
+      keys_.fetch({job, t}, {{job->addresses.key + first * key_row, valid * key_row}},
+                  fetch_probe_);
+      values_.fetch({job, t}, {{job->addresses.value + first * value_row, valid * value_row}},
+                    fetch_probe_);
+      const std::uint64_t bytes = valid * (key_row + value_row);
+      context_.count(buffer_write_, divide_up(bytes * 8, kBufferPortBits));
+      context_.count(buffer_read_, divide_up(bytes * 8, kBufferPortBits));
     }
     if (job->tile_count() == 0) {
       keys_.fetch({job, 0}, nullptr, 0, fetch_probe_);

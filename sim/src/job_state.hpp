@@ -21,9 +21,22 @@ struct JobAddresses {
   std::uint64_t output = 0;
 };
 
-// Lays the jobs out. `element_bytes` is the size of a key or value element.
-std::vector<JobAddresses> make_address_map(const std::vector<Job>& jobs,
-                                           std::uint64_t element_bytes);
+// Bits of an element of keys and values.
+struct ElementBits {
+  std::uint64_t key = 8;
+  std::uint64_t value = 8;
+};
+inline constexpr ElementBits kFp16Bits = {16, 16};
+inline ElementBits bits_of(const attention::KvHead& cache) {
+  return {cache.key_bits, cache.value_bits};
+}
+// Bytes of elements that lie one after another.
+constexpr std::uint64_t packed_bytes(std::uint64_t elements, std::uint64_t bits) {
+  return (elements * bits + 7) / 8;
+}
+
+// Lays the jobs out for the multiply-accumulate units: keys and values row by row.
+std::vector<JobAddresses> make_address_map(const std::vector<Job>& jobs, bool fp16);
 
 // The same as the adder-only unit lays them out (docs/rtl.md, "Memory layout").
 std::vector<JobAddresses> make_unit_address_map(const std::vector<Job>& jobs,
@@ -37,10 +50,9 @@ constexpr std::uint64_t power_of_two_above(std::uint64_t value) {
   while (power < value) power <<= 1;
   return power;
 }
-// From one value row to the next, and from one key of the tail tile to the next.
-inline std::uint64_t row_stride_bytes(std::uint64_t head_dimension,
-                                      const config::UnitConfig& unit) {
-  return power_of_two_above(std::max(head_dimension, static_cast<std::uint64_t>(unit.port_bytes)));
+// From one row of `row_bytes` to the next: value rows, keys of the tail tile.
+inline std::uint64_t row_stride_bytes(std::uint64_t row_bytes, const config::UnitConfig& unit) {
+  return power_of_two_above(std::max(row_bytes, static_cast<std::uint64_t>(unit.port_bytes)));
 }
 // Statistics of one spilled tile.
 inline std::uint64_t entry_bytes(const config::UnitConfig& unit) {
@@ -72,6 +84,15 @@ struct JobState {
   std::uint32_t group() const { return job->request.query.group; }
   std::uint64_t padded_group() const { return power_of_two_above(group()); }
   std::uint32_t head_dimension() const { return job->cache->head_dimension; }
+  std::uint64_t key_row_bytes() const { return packed_bytes(head_dimension(), cache().key_bits); }
+  std::uint64_t value_row_bytes() const {
+    return packed_bytes(head_dimension(), cache().value_bits);
+  }
+  // Bytes of the keys of one feature in a full tile.
+  std::uint64_t feature_bytes() const { return packed_bytes(cache().tile_keys, cache().key_bits); }
+  std::uint64_t tile_address(std::uint32_t tile) const {
+    return addresses.key + std::uint64_t{tile} * head_dimension() * feature_bytes();
+  }
   std::uint32_t tile_count() const { return job->cache->tiles(); }
   std::size_t padded_context() const {
     return static_cast<std::size_t>(tile_count()) * job->cache->tile_keys;

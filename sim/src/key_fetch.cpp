@@ -53,9 +53,8 @@ void KeyFetch::run() {
 }
 
 void KeyFetch::fetch_full_tile(const JobPointer& job, std::uint32_t tile) {
-  const attention::KvHead& cache = job->cache();
-  const std::uint64_t base =
-      job->addresses.key + std::uint64_t{tile} * cache.head_dimension * cache.tile_keys;
+  const std::uint64_t base = job->tile_address(tile);
+  const std::uint64_t feature_bytes = job->feature_bytes();
   KeyBurst burst{job, tile, 0, 0, true, false};
   if (job->feature_runs.empty()) {
     burst.last = true;
@@ -66,8 +65,7 @@ void KeyFetch::fetch_full_tile(const JobPointer& job, std::uint32_t tile) {
   }
   for (std::size_t r = 0; r < job->feature_runs.size(); ++r) {
     const auto& [first, count] = job->feature_runs[r];
-    const ByteRange range{base + std::uint64_t{first} * cache.tile_keys,
-                          std::uint64_t{count} * cache.tile_keys};
+    const ByteRange range{base + first * feature_bytes, count * feature_bytes};
     fetch_run(burst, range, job->run_cycles[r], r + 1 == job->feature_runs.size());
     burst.first = false;
   }
@@ -97,11 +95,8 @@ void KeyFetch::fetch_run(KeyBurst burst, const ByteRange& range, std::uint64_t c
 
 // The tile still being filled lies key-major: all its bytes, in one run.
 void KeyFetch::fetch_tail(const JobPointer& job, std::uint32_t tile) {
-  const attention::KvHead& cache = job->cache();
-  const std::uint64_t base =
-      job->addresses.key + std::uint64_t{tile} * cache.head_dimension * cache.tile_keys;
-  const ByteRange read{base, cache.tile_valid_keys(tile) *
-                                 row_stride_bytes(cache.head_dimension, context_.hardware.unit)};
+  const std::uint64_t stride = row_stride_bytes(job->key_row_bytes(), context_.hardware.unit);
+  const ByteRange read{job->tile_address(tile), job->cache().tile_valid_keys(tile) * stride};
   out_.tail.take(probe_);
   out_.bursts.fetch({job, tile, 0, 0, true, true}, &read, 1, probe_);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dram_memory.hpp"
 #include "pipeline.hpp"
 
 namespace santa::sim {
@@ -10,20 +11,21 @@ namespace {
 constexpr std::uint64_t kRequestBytes = 4096;
 
 // The traffic counter of each Stream, in its order.
-constexpr std::uint64_t Traffic::*kStreamCounters[] = {&Traffic::query_bytes, &Traffic::key_bytes,
-                                                       &Traffic::value_bytes, &Traffic::stash_bytes,
-                                                       &Traffic::output_bytes};
+constexpr std::uint64_t Traffic::*kStreamCounters[] = {
+    &Traffic::query_bytes,  &Traffic::key_bytes,    &Traffic::value_bytes, &Traffic::stash_bytes,
+    &Traffic::output_bytes, &Traffic::append_bytes, &Traffic::append_bytes};
 
 }  // namespace
 
 MemoryPort::MemoryPort(const sc_core::sc_module_name& name, const config::HardwareConfig& hardware,
-                       const Clock& clock)
+                       const Clock& clock, std::uint64_t base)
     : sc_core::sc_module(name),
       socket("socket"),
+      base_(base),
       access_bytes_(static_cast<std::uint64_t>(hardware.memory.access_bytes)),
       port_bytes_(static_cast<std::uint64_t>(hardware.unit.port_bytes)),
       max_in_flight_(static_cast<std::uint64_t>(hardware.memory.max_outstanding)),
-      latency_(hardware.memory.latency_ns, sc_core::SC_NS),
+      latency_(sc_core::sc_time::from_value(first_data_fs(hardware))),
       clock_(clock),
       scratch_(kRequestBytes),
       late_responses_("late_responses"),
@@ -50,6 +52,7 @@ void MemoryPort::spawn_drain(tlm_utils::peq_with_get<tlm::tlm_generic_payload>& 
 
 void MemoryPort::submit(tlm::tlm_command command, Stream stream, std::uint64_t address,
                         std::uint64_t bytes, Completion done) {
+  address += base_;
   const std::uint64_t end = address + bytes;
   const std::uint64_t moved =
       divide_up(end, access_bytes_) * access_bytes_ - address / access_bytes_ * access_bytes_;
@@ -59,7 +62,7 @@ void MemoryPort::submit(tlm::tlm_command command, Stream stream, std::uint64_t a
   *transfer = {requests, std::move(done)};
   while (address < end) {
     const std::uint64_t stop = std::min(end, (address / kRequestBytes + 1) * kRequestBytes);
-    pending_.push_back({command, address, stop - address, transfer});
+    pending_.push_back({command, stream, address, stop - address, transfer});
     address = stop;
   }
   send_pending();
@@ -85,6 +88,7 @@ void MemoryPort::send_pending() {
     Payload& payload = take_payload();
     payload.acquire();
     payload.transfer = request.transfer;
+    payload.origin.stream = request.stream;
     payload.set_command(request.command);
     payload.set_address(request.address);
     payload.set_data_ptr(scratch_.data());

@@ -17,7 +17,25 @@
 
 namespace santa::sim {
 
-enum class Stream : std::uint8_t { kQuery, kKey, kValue, kStash, kOutput };
+enum class Stream : std::uint8_t {
+  kQuery,
+  kKey,
+  kValue,
+  kStash,
+  kOutput,
+  kAppendKey,
+  kAppendValue
+};
+
+// Travels with a request: who asks, and what for. An interconnect routes by it.
+struct RequestOrigin : tlm::tlm_extension<RequestOrigin> {
+  std::size_t port = 0;  // set by the interconnect
+  Stream stream = Stream::kQuery;
+  tlm_extension_base* clone() const override { return new RequestOrigin(*this); }
+  void copy_from(const tlm_extension_base& other) override {
+    *this = static_cast<const RequestOrigin&>(other);
+  }
+};
 
 // Splits transfers at 4 KiB boundaries, which an AXI4 burst never crosses, sends at most one
 // request a cycle in order of submission, and calls back when the last byte of a transfer is there.
@@ -25,15 +43,16 @@ enum class Stream : std::uint8_t { kQuery, kKey, kValue, kStash, kOutput };
 //
 // Data crosses the port in words of `unit.port_bytes`, one a cycle for reads and one for writes. A
 // request that touches w words starts to cross when the words of the requests before it, in the
-// order of the memory's answers, have crossed; a read not before `memory.latency_ns` after its
-// issue, a write not before its issue. It ends w cycles later, or with the memory's answer if that
-// comes later, and two registers behind that.
+// order of the memory's answers, have crossed; a read not before first_data_fs() after its issue
+// (`memory.latency_ns`, unless the model is dram), a write not before its issue. It ends w cycles
+// later, or with the memory's answer if that comes later, and two registers behind that.
 class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
  public:
   tlm_utils::simple_initiator_socket<MemoryPort> socket;
 
+  // `base` is added to every address; a multiple of 4 KiB.
   MemoryPort(const sc_core::sc_module_name& name, const config::HardwareConfig& hardware,
-             const Clock& clock);
+             const Clock& clock, std::uint64_t base = 0);
 
   using Completion = std::function<void()>;
   // Never waits. `bytes` >= 1.
@@ -57,13 +76,18 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   };
   struct Request {
     tlm::tlm_command command = tlm::TLM_READ_COMMAND;
+    Stream stream = Stream::kQuery;
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
     Transfer* transfer = nullptr;
   };
-  // A pooled payload that knows its transfer and when it was issued.
+  // A pooled payload that knows its transfer, its origin and when it was issued.
   struct Payload : tlm::tlm_generic_payload {
-    using tlm_generic_payload::tlm_generic_payload;
+    explicit Payload(tlm::tlm_mm_interface* manager) : tlm_generic_payload(manager) {
+      set_extension(&origin);
+    }
+    ~Payload() override { clear_extension(&origin); }
+    RequestOrigin origin;
     Transfer* transfer = nullptr;
     sc_core::sc_time issued;
   };
@@ -82,6 +106,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   Payload& take_payload();
   Transfer* take_transfer();
 
+  std::uint64_t base_;
   std::uint64_t access_bytes_;
   std::uint64_t port_bytes_;
   std::uint64_t max_in_flight_;

@@ -1,5 +1,7 @@
 #include "query_encoder.hpp"
 
+#include "append.hpp"
+
 namespace santa::sim {
 namespace {
 
@@ -34,7 +36,9 @@ void QueryEncoder::run() {
   const std::vector<JobAddresses> map = make_unit_address_map(jobs_, context_.hardware.unit);
   probe_.fill(pipeline::kSubmit);
   for (std::uint32_t index = 0; index < jobs_.size(); ++index) {
+    context_.turn.wait_for(index);
     JobPointer state = make_job_state(index, jobs_[index], map[index]);
+    append_to_tile(context_, *state);
     const attention::QueryOperands& operands = state->job->request.query;
     context_.port.read_and_wait(Stream::kQuery, state->addresses.descriptor, kDescriptorBytes);
     banks_.take(probe_);

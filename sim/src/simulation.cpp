@@ -1,13 +1,13 @@
 #include "santa/sim/simulation.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
-#include "attention_unit.hpp"
-#include "bandwidth_memory.hpp"
-#include "dense_unit.hpp"
+#include "job_schedule.hpp"
+#include "memory_system.hpp"
 #include "santa/error.hpp"
-#include "topk_unit.hpp"
+#include "unit_instance.hpp"
 
 namespace santa::sim {
 namespace {
@@ -34,102 +34,120 @@ void check_request(const SimulationRequest& request) {
   }
 }
 
-// One unit with a memory system of its own, and everything it records.
-class UnitSystem {
+// Adds what one more unit of the system recorded; `indices` are its requests in the whole.
+void add_unit(UnitReport& sum, UnitReport&& unit, const std::vector<std::uint32_t>& indices,
+              const std::string& prefix) {
+  sum.traffic += unit.traffic;
+  sum.operations += unit.operations;
+  sum.samples += unit.samples;
+  const auto first_block = static_cast<std::uint16_t>(sum.blocks.size());
+  for (BlockCounters& block : unit.blocks) {
+    block.block = prefix + block.block;
+    sum.blocks.push_back(std::move(block));
+  }
+  for (Span& span : unit.spans) {
+    span.block = static_cast<std::uint16_t>(span.block + first_block);
+    span.job = indices[span.job];
+    sum.spans.push_back(std::move(span));
+  }
+  for (std::size_t j = 0; j < indices.size(); ++j) {
+    sum.outputs[indices[j]] = std::move(unit.outputs[j]);
+    sum.rows[indices[j]] = std::move(unit.rows[j]);
+    sum.log_sum_exp[indices[j]] = std::move(unit.log_sum_exp[j]);
+  }
+}
+
+// All units of one kind, their memory, and what they draw.
+class MethodSystem {
  public:
-  UnitSystem(const SimulationRequest& request, const UnitRequest& unit, const Clock& clock,
-             std::function<void()> job_finished)
-      : hardware_(*request.hardware),
-        jobs_(request.jobs),
-        name_(to_string(unit.kind)),
-        job_finished_(std::move(job_finished)),
-        meter_(*request.energy_pack,
-               {config::name_of(hardware_.memory.kind),
-                static_cast<unsigned>(hardware_.memory.devices), kEnergyWindowNs}),
-        probe_(clock, request.record_spans),
-        port_((name_ + "_port").c_str(), hardware_, clock),
-        memory_((name_ + "_memory").c_str(), hardware_.memory, meter_),
-        clock_(clock) {
-    report_.kind = unit.kind;
-    report_.options = unit.options;
-    report_.outputs.resize(jobs_.size());
-    report_.rows.resize(jobs_.size());
-    report_.log_sum_exp.resize(jobs_.size());
-    port_.socket.bind(memory_.socket);
-    const UnitContext context{hardware_, clock_, meter_, probe_, port_, report_};
-    const auto finished = [this] { finish_job(); };
-    switch (unit.kind) {
-      case UnitKind::kSampled:
-        unit_ =
-            std::make_unique<AttentionUnit>(name_.c_str(), context, unit.options, jobs_, finished);
-        break;
-      case UnitKind::kDenseInt8:
-        unit_ =
-            std::make_unique<DenseUnit>(name_.c_str(), context, MacFormat::kInt8, jobs_, finished);
-        break;
-      case UnitKind::kDenseFp16:
-        unit_ =
-            std::make_unique<DenseUnit>(name_.c_str(), context, MacFormat::kFp16, jobs_, finished);
-        break;
-      case UnitKind::kTopK:
-        unit_ = std::make_unique<TopKUnit>(name_.c_str(), context, unit.options.samples, jobs_,
-                                           finished);
-        break;
+  // `observer` sees the memory's bursts; empty for most systems.
+  MethodSystem(const SimulationRequest& request, const UnitRequest& unit, const std::string& name,
+               const Clock& clock, const DramObserver& observer,
+               const std::function<void()>& job_finished)
+      : request_(request),
+        clock_(clock),
+        unit_(unit),
+        meter_(*request.energy_pack, {config::name_of(request.hardware->memory.kind),
+                                      static_cast<unsigned>(request.hardware->memory.devices),
+                                      kEnergyWindowNs, energy::MeterSettings{}.max_windows,
+                                      static_cast<unsigned>(request.hardware->system.units)}),
+        memory_(name, *request.hardware, meter_, observer),
+        hands_(deal_jobs(request.jobs, static_cast<std::size_t>(request.hardware->system.units))) {
+    config::HardwareConfig hardware = memory_part(*request.hardware);
+    hardware.memory.max_outstanding = request.hardware->memory.max_outstanding;
+    std::uint64_t base = 0;
+    for (std::size_t u = 0; u < hands_.size(); ++u) {
+      std::vector<Job> jobs;
+      for (const std::uint32_t index : hands_[u]) jobs.push_back(request.jobs[index]);
+      const std::uint64_t bytes = bytes_of(jobs, unit.kind, hardware.unit);
+      check_capacity(hardware, base + bytes);
+      units_.push_back(std::make_unique<UnitInstance>(
+          hands_.size() == 1 ? name : name + std::to_string(u), hardware, unit, std::move(jobs),
+          base, clock, meter_, request.record_spans, job_finished));
+      memory_.bind(u, units_.back()->port());
+      if (!has_own_part(hardware)) base += divide_up(bytes, kAlignment) * kAlignment;
     }
   }
 
   // Everything recorded, once the simulation has ended.
   UnitReport take_report() {
-    if (finished_ != jobs_.size()) {
-      throw std::logic_error("unit '" + name_ + "' stopped after " + std::to_string(finished_) +
-                             " of " + std::to_string(jobs_.size()) + " requests");
+    UnitReport report;
+    report.kind = unit_.kind;
+    report.options = unit_.options;
+    report.outputs.resize(request_.jobs.size());
+    report.rows.resize(request_.jobs.size());
+    report.log_sum_exp.resize(request_.jobs.size());
+    sc_core::sc_time end;
+    for (std::size_t u = 0; u < units_.size(); ++u) {
+      end = std::max(end, units_[u]->end());
+      report.unit_latency_ns.push_back(to_ns(units_[u]->end()));
+      add_unit(report, units_[u]->take_report(), hands_[u],
+               units_.size() == 1 ? "" : "unit" + std::to_string(u) + ".");
     }
-    report_.latency_cycles = clock_.to_cycles(end_);
-    report_.latency_ns = to_ns(end_);
-    report_.traffic = port_.traffic();
-    report_.memory = memory_.counters(end_);
-    report_.blocks = probe_.counters();
-    report_.energy = meter_.finish(report_.latency_ns);
-    report_.spans = probe_.take_spans();
-    if (report_.kind == UnitKind::kDenseInt8) decode_dense();
-    return std::move(report_);
+    report.latency_cycles = clock_.to_cycles(end);
+    report.latency_ns = to_ns(end);
+    report.memory = memory_.finish(end);
+    report.energy = meter_.finish(report.latency_ns);
+    if (report.kind == UnitKind::kDenseInt8 && request_.dense_outputs) decode_dense(report);
+    return report;
   }
 
  private:
-  void finish_job() {
-    ++finished_;
-    end_ = sc_core::sc_time_stamp();
-    job_finished_();
+  static constexpr std::uint64_t kAlignment = 4096;
+
+  static void check_capacity(const config::HardwareConfig& hardware, std::uint64_t needed) {
+    if (!hardware.dram) return;
+    const std::uint64_t capacity = DramAddressMap(hardware).capacity_bytes();
+    if (needed <= capacity) return;
+    throw input_error(
+        "hardware configuration", "memory.channels",
+        "the request needs " + std::to_string(needed) + " bytes",
+        "at most " + std::to_string(capacity) + ", which these channels of this timing hold");
   }
 
   // The dense unit's values are the golden model's; its blocks above gave time and energy.
-  void decode_dense() {
+  void decode_dense(UnitReport& report) const {
     attention::DecodeWorkspace workspace;
     attention::DecodeOptions options;
     options.values = attention::ValueScheme::kDense;
-    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+    for (std::size_t j = 0; j < request_.jobs.size(); ++j) {
+      const Job& job = request_.jobs[j];
       attention::DecodeRequest request;
-      request.query = jobs_[j].exact_query;
+      request.query = job.exact_query;
       attention::DecodeResult result =
-          attention::decode(*jobs_[j].cache, jobs_[j].cache->context, request, options, workspace);
-      report_.outputs[j] = std::move(result.output);
-      report_.log_sum_exp[j] = std::move(result.log_sum_exp);
+          attention::decode(*job.cache, job.cache->context, request, options, workspace);
+      report.outputs[j] = std::move(result.output);
+      report.log_sum_exp[j] = std::move(result.log_sum_exp);
     }
   }
 
-  const config::HardwareConfig& hardware_;
-  const std::vector<Job>& jobs_;
-  std::string name_;
-  std::function<void()> job_finished_;
-  energy::EnergyMeter meter_;
-  UnitProbe probe_;
-  MemoryPort port_;
-  BandwidthMemory memory_;
+  const SimulationRequest& request_;
   const Clock& clock_;
-  UnitReport report_;
-  std::unique_ptr<sc_core::sc_module> unit_;
-  std::size_t finished_ = 0;
-  sc_core::sc_time end_;
+  UnitRequest unit_;
+  energy::EnergyMeter meter_;
+  MemorySystem memory_;
+  std::vector<std::vector<std::uint32_t>> hands_;  // requests by unit
+  std::vector<std::unique_ptr<UnitInstance>> units_;
 };
 
 }  // namespace
@@ -160,9 +178,14 @@ std::vector<UnitReport> simulate(const SimulationRequest& request) {
       request.progress(static_cast<double>(finished) / static_cast<double>(total));
     }
   };
-  std::vector<std::unique_ptr<UnitSystem>> systems;
+  std::vector<std::unique_ptr<MethodSystem>> systems;
   for (const UnitRequest& unit : request.units) {
-    systems.push_back(std::make_unique<UnitSystem>(request, unit, clock, job_finished));
+    const DramObserver observer = systems.empty() ? request.dram_observer : nullptr;
+    // Two units of one kind may differ in their options.
+    const std::string name = to_string(unit.kind) + (systems.empty() ? "" : "_") +
+                             (systems.empty() ? "" : std::to_string(systems.size()));
+    systems.push_back(
+        std::make_unique<MethodSystem>(request, unit, name, clock, observer, job_finished));
   }
   sc_core::sc_start();
   std::vector<UnitReport> reports;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "append.hpp"
+
 namespace santa::sim {
 namespace {
 
@@ -54,18 +56,19 @@ TopKUnit::TopKUnit(const sc_core::sc_module_name& name, const UnitContext& conte
 }
 
 void TopKUnit::fetch() {
-  const std::vector<JobAddresses> map = make_address_map(jobs_, 1);
+  const std::vector<JobAddresses> map = make_address_map(jobs_, false);
   for (std::uint32_t index = 0; index < jobs_.size(); ++index) {
+    context_.turn.wait_for(index);
     const JobPointer job = make_job_state(index, jobs_[index], map[index]);
+    append_row(context_, *job, job->key_row_bytes(), job->value_row_bytes());
     const attention::KvHead& cache = job->cache();
     context_.port.read_and_wait(
         Stream::kQuery, job->addresses.query,
         static_cast<std::uint64_t>(job->group()) * cache.head_dimension * 2);
     for (std::uint32_t t = 0; t < job->tile_count(); ++t) {
-      const std::uint64_t offset =
-          static_cast<std::uint64_t>(t) * cache.tile_keys * cache.head_dimension;
-      const std::uint64_t bytes =
-          static_cast<std::uint64_t>(cache.tile_valid_keys(t)) * cache.head_dimension;
+      const std::uint64_t row_bytes = job->key_row_bytes();
+      const std::uint64_t offset = static_cast<std::uint64_t>(t) * cache.tile_keys * row_bytes;
+      const std::uint64_t bytes = cache.tile_valid_keys(t) * row_bytes;
       keys_.fetch({job, t}, {{job->addresses.key + offset, bytes}}, fetch_probe_);
       context_.count(buffer_write_, divide_up(bytes * 8, kBufferPortBits));
       context_.count(buffer_read_, divide_up(bytes * 8, kBufferPortBits));
@@ -164,7 +167,7 @@ void TopKUnit::fetch_rows() {
       rows_.fetch(std::move(token), nullptr, 0, row_probe_);
       continue;
     }
-    const std::uint64_t row_bytes = token.job->head_dimension();
+    const std::uint64_t row_bytes = token.job->value_row_bytes();
     const ByteRange range{token.job->addresses.value + token.row.key * row_bytes, row_bytes};
     // Heads that selected the same key share its read unless the configuration says otherwise; one
     // head never selects a key twice.

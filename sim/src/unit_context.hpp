@@ -12,6 +12,26 @@
 
 namespace santa::sim {
 
+// Whose turn it is: without prefetch, a request starts when the one before it has ended.
+class JobTurn {
+ public:
+  explicit JobTurn(bool prefetch) : prefetch_(prefetch) {}
+  // From a thread, before request `index` of the unit.
+  void wait_for(std::uint64_t index) {
+    while (!prefetch_ && finished_ < index) sc_core::wait(event_);
+  }
+  void finish() {
+    ++finished_;
+    event_.notify();
+  }
+  std::uint64_t finished() const { return finished_; }
+
+ private:
+  bool prefetch_;
+  std::uint64_t finished_ = 0;
+  sc_core::sc_event event_;
+};
+
 struct UnitContext {
   const config::HardwareConfig& hardware;
   const Clock& clock;
@@ -19,6 +39,7 @@ struct UnitContext {
   UnitProbe& probe;
   MemoryPort& port;
   UnitReport& report;  // totals that blocks add to as they work
+  JobTurn& turn;
 
   void count(energy::Handle handle, std::uint64_t events) const {
     meter.count(handle, events, now_ns());

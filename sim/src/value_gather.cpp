@@ -68,7 +68,7 @@ void ValueGather::fetch_row(const JobPointer& job, const attention::SampledRow& 
 }
 
 void ValueGather::start_read(RowToken token) {
-  const std::uint64_t row_bytes = token.job->head_dimension();
+  const std::uint64_t row_bytes = token.job->value_row_bytes();
   const ByteRange range{token.job->addresses.value +
                             token.row.key * row_stride_bytes(row_bytes, context_.hardware.unit),
                         row_bytes};

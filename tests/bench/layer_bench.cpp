@@ -1,5 +1,6 @@
 // Time of one Llama-3.1-8B-shaped layer at a 32,768-token decode step: the golden model, the
-// SystemC model and float32 attention, on one core, and their ratios from one run.
+// SystemC model on both models of memory and float32 attention, on one core, and their ratios from
+// one run.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -103,9 +104,11 @@ double processor_seconds() {
 
 // What a child does: one simulation of the sampled unit, or one golden decode of the same layer, in
 // a fresh process; prints its processor seconds.
-int run_once(bool simulation) {
+int run_once(bool simulation, const char* memory_model) {
+  const config::HardwareConfig hardware =
+      config::load_hardware("edge-lpddr5", {{"memory.model", memory_model}});
   sim::SimulationRequest request;
-  request.hardware = &layer().hardware;
+  request.hardware = &hardware;
   request.energy_pack = &layer().pack;
   request.jobs = layer().jobs;
   request.units = {{sim::UnitKind::kSampled, {}}};
@@ -127,6 +130,7 @@ int run_once(bool simulation) {
 // SystemC elaborates once in a process, so each simulation gets a program of its own, this one with
 // an option; the golden decode that it is compared with runs in the same way.
 constexpr const char* kSimulateOnce = "--simulate-once";
+constexpr const char* kSimulateDramOnce = "--simulate-dram-once";
 constexpr const char* kDecodeOnce = "--decode-once";
 
 void in_child(benchmark::State& state, const char* option) {
@@ -182,6 +186,7 @@ int print_ratios(MedianReporter& reporter) {
       {"golden / float32 -O3", ms("golden") / ms("float32_O3"), 1.0},
       {"golden / float32 -O3 -march=native -ffast-math", ms("golden") / ms("float32_native"), 0.0},
       {"SystemC / golden, once each in a fresh process", ms("systemc") / ms("golden_once"), 2.0},
+      {"SystemC with memory.model dram / golden", ms("systemc_dram") / ms("golden_once"), 3.0},
   };
   rusage self{};
   rusage children{};
@@ -211,8 +216,9 @@ int print_ratios(MedianReporter& reporter) {
 
 int main(int argc, char** argv) {
   using namespace santa::bench;
-  if (argc == 2 && std::string(argv[1]) == kSimulateOnce) return run_once(true);
-  if (argc == 2 && std::string(argv[1]) == kDecodeOnce) return run_once(false);
+  if (argc == 2 && std::string(argv[1]) == kSimulateOnce) return run_once(true, "bandwidth");
+  if (argc == 2 && std::string(argv[1]) == kSimulateDramOnce) return run_once(true, "dram");
+  if (argc == 2 && std::string(argv[1]) == kDecodeOnce) return run_once(false, "bandwidth");
   const auto add = [](benchmark::internal::Benchmark* b) {
     b->Unit(benchmark::kMillisecond)->Iterations(3)->Repetitions(7)->ReportAggregatesOnly();
   };
@@ -220,6 +226,7 @@ int main(int argc, char** argv) {
   add(benchmark::RegisterBenchmark("golden", golden)->UseRealTime());
   add(benchmark::RegisterBenchmark("golden_once", in_child, kDecodeOnce)->UseManualTime());
   add(benchmark::RegisterBenchmark("systemc", in_child, kSimulateOnce)->UseManualTime());
+  add(benchmark::RegisterBenchmark("systemc_dram", in_child, kSimulateDramOnce)->UseManualTime());
   add(benchmark::RegisterBenchmark("float32_O3", float_attention, float_attention_plain)
           ->UseRealTime());
   add(benchmark::RegisterBenchmark("float32_native", float_attention, float_attention_native)

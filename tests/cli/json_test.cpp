@@ -1,6 +1,7 @@
 // The JSON report against its documentation, and its sums.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <set>
@@ -69,8 +70,8 @@ void collect(const json& value, const std::string& key, std::set<std::string>& k
 bool matches(const std::string& pattern, const std::string& key) {
   const std::size_t star = pattern.find('*');
   if (star == std::string::npos) return pattern == key;
-  const std::size_t rest = key.find('.', star);
-  return rest != std::string::npos && key.compare(0, star, pattern, 0, star) == 0 &&
+  const std::size_t rest = std::min(key.find('.', star), key.size());
+  return rest > star && key.compare(0, star, pattern, 0, star) == 0 &&
          key.substr(rest) == pattern.substr(star + 1);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pack_fixture.hpp"
+#include "santa/config/dram.hpp"
 
 namespace santa::energy {
 namespace {
@@ -203,6 +204,22 @@ TEST_F(DefaultPack, RandomRowsOf64Bytes) {
   EXPECT_EQ(rounded(gather_pj_per_bit(pack_.dram("hbm3"), 64)), "5.66");
   EXPECT_EQ(rounded(gather_pj_per_bit(pack_.dram("lpddr5-6400"), 64)), "9.07");
   EXPECT_EQ(rounded(gather_pj_per_bit(pack_.dram("horowitz-dram"), 64)), "30.47");
+}
+
+// 8192 refreshes cover all rows of the channel that configs/dram describes.
+TEST_F(DefaultPack, ARefreshCostsTheRowsThatItRestores) {
+  for (const char* kind : {"ddr4-3200", "lpddr5-6400", "hbm2", "hbm2e", "hbm3"}) {
+    const config::DramConfig dram = config::load_dram(kind);
+    const auto rows = static_cast<double>(dram.banks() * dram.rows_per_bank) / 8192.0;
+    const DramCosts& costs = pack_.dram(kind);
+    const Range activate = costs.activate.points[0].value;
+    const Range refresh = costs.refresh.points[0].value;
+    EXPECT_NEAR(refresh.mid, rows * activate.mid, 1e-5 * refresh.mid) << kind;
+    EXPECT_NEAR(refresh.low, rows * activate.mid / 2.0, 1e-5 * refresh.mid) << kind;
+    EXPECT_NEAR(refresh.high, rows * activate.mid * 1.3, 1e-5 * refresh.mid) << kind;
+    EXPECT_EQ(static_cast<std::int64_t>(costs.activated_bytes), dram.row_bytes) << kind;
+  }
+  EXPECT_EQ(pack_.dram("horowitz-dram").refresh.points[0].value.high, 0.0);
 }
 
 TEST_F(DefaultPack, DerivedSplitsGiveTheirTotalsBack) {

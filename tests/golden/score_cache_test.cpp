@@ -99,6 +99,29 @@ TEST(QuantizeCache, HalfOfTheLargestKeyIsATieForEveryScale) {
   }
 }
 
+TEST(QuantizeCache, FourBitsHoldSevenSteps) {
+  const std::vector<float> data = {7.0F, 3.5F, -2.5F, -14.0F};
+  const KvHead head = quantize_kv_head(data.data(), data.data(), 4, 1, 64, {4, 4});
+  EXPECT_EQ(head.key_bits, 4U);
+  EXPECT_EQ(head.value_bits, 4U);
+  EXPECT_EQ(head.key_scale[0], 2.0);
+  EXPECT_EQ(head.value_exponent[0], 1);
+  // 3.5 / 2 goes to 2, the tie -2.5 / 2 = -1.25 to -1.
+  EXPECT_EQ(head.values, (std::vector<std::int8_t>{4, 2, -1, -7}));
+  const std::vector<std::int32_t> keys = {4, 2, -1, -7};
+  for (std::uint32_t n = 0; n < 4; ++n) EXPECT_EQ(key_of(head, n, 0), keys[n]) << n;
+  EXPECT_EQ(message_of([&] {
+              quantize_kv_head(data.data(), data.data(), 4, 1, 64, {5, 8});
+            }),
+            "key/value cache: key_bits: got 5; allowed: 4 or 8");
+  EXPECT_EQ(message_of([] {
+              const float large = 3e38F;
+              quantize_kv_head(&large, &large, 1, 1, 64, {8, 4});
+            }),
+            "values: magnitude: got 3e+38; allowed: 0 or a largest magnitude per feature between "
+            "2^-117 and 2^122");
+}
+
 TEST(QuantizeCache, ZeroFeatureHasNoScale) {
   const KvHead head = quantize_keys({0.0F, -0.0F, 0.0F});
   EXPECT_EQ(head.key_scale[0], 0.0);

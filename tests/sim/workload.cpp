@@ -23,7 +23,8 @@ unsigned checks_failed = 0;
 
 }  // namespace
 
-Workload make_workload(const Shape& shape, std::uint32_t tile_keys, std::uint64_t seed) {
+Workload make_workload(const Shape& shape, std::uint32_t tile_keys, std::uint64_t seed,
+                       const attention::CacheBits& bits) {
   const attention::LayerShape& layer = shape.layer;
   const attention::LayerTensors tensors = attention::make_gaussian(layer, seed, 0);
   const std::size_t head_elements = static_cast<std::size_t>(layer.context) * layer.head_dimension;
@@ -31,7 +32,7 @@ Workload make_workload(const Shape& shape, std::uint32_t tile_keys, std::uint64_
   for (std::uint32_t kv = 0; kv < layer.kv_heads; ++kv) {
     workload.heads.push_back(std::make_unique<attention::KvHead>(attention::quantize_kv_head(
         tensors.key.data() + kv * head_elements, tensors.value.data() + kv * head_elements,
-        layer.context, layer.head_dimension, tile_keys)));
+        layer.context, layer.head_dimension, tile_keys, bits)));
     const attention::KvHead& cache = *workload.heads.back();
     const float* query =
         tensors.query.data() + static_cast<std::size_t>(kv) * layer.group() * layer.head_dimension;

@@ -22,7 +22,8 @@ struct Workload {
   std::vector<std::unique_ptr<attention::KvHead>> heads;
   std::vector<Job> jobs;
 };
-Workload make_workload(const Shape& shape, std::uint32_t tile_keys, std::uint64_t seed);
+Workload make_workload(const Shape& shape, std::uint32_t tile_keys, std::uint64_t seed,
+                       const attention::CacheBits& bits = {});
 
 const energy::EnergyPack& default_pack();
 

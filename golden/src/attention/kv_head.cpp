@@ -16,7 +16,13 @@ using arithmetic::kMaxHeadDimension;
 using arithmetic::kMaxTileKeys;
 using arithmetic::kMinTileKeys;
 
-constexpr double kLargestQuantized = 127.0;
+// Largest magnitude of a symmetric integer.
+double largest_quantized(const char* key, std::uint32_t bits) {
+  if (bits != 4 && bits != 8) {
+    throw input_error("key/value cache", key, "got " + std::to_string(bits), "4 or 8");
+  }
+  return bits == 8 ? 127.0 : 7.0;
+}
 
 void check_range(const char* key, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   if (value < low || value > high) {
@@ -57,16 +63,17 @@ std::vector<double> feature_maxima(const float* rows, std::uint32_t count,
   return {maxima.begin(), maxima.end()};
 }
 
-// Smallest e with magnitude <= 127 * 2^e; 0 for a feature that is 0 everywhere.
-std::int8_t power_of_two_exponent(double magnitude) {
+// Smallest e with magnitude <= largest * 2^e; 0 for a feature that is 0 everywhere.
+std::int8_t power_of_two_exponent(double magnitude, double largest) {
   if (magnitude == 0.0) return 0;
   int exponent = 0;
-  std::frexp(magnitude / kLargestQuantized, &exponent);
-  // frexp gives magnitude/127 in [2^(exponent-1), 2^exponent): step down when it is that power.
-  if (magnitude <= std::ldexp(kLargestQuantized, exponent - 1)) --exponent;
+  std::frexp(magnitude / largest, &exponent);
+  // frexp gives magnitude/largest in [2^(exponent-1), 2^exponent): step down when it is that power.
+  if (magnitude <= std::ldexp(largest, exponent - 1)) --exponent;
   if (exponent < -120 || exponent > 120) {
     throw input_error("values", "magnitude", fmt::format("got {}", static_cast<float>(magnitude)),
-                      "0 or a largest magnitude per feature between 2^-113 and 2^126");
+                      fmt::format("0 or a largest magnitude per feature between 2^{} and 2^{}",
+                                  std::ilogb(largest) + 1 - 120, std::ilogb(largest) + 120));
   }
   return static_cast<std::int8_t>(exponent);
 }
@@ -90,17 +97,22 @@ inline std::int8_t round_to_int8(double scaled) {
 }  // namespace
 
 KvHead quantize_kv_head(const float* keys, const float* values, std::uint32_t context,
-                        std::uint32_t head_dimension, std::uint32_t tile_keys) {
+                        std::uint32_t head_dimension, std::uint32_t tile_keys,
+                        const CacheBits& bits) {
+  const double largest_key = largest_quantized("key_bits", bits.key);
+  const double largest_value = largest_quantized("value_bits", bits.value);
   KvHead head = make_head(context, head_dimension, tile_keys);
+  head.key_bits = bits.key;
+  head.value_bits = bits.value;
   const std::vector<double> key_max = feature_maxima(keys, context, head_dimension);
   const std::vector<double> value_max = feature_maxima(values, context, head_dimension);
 
   std::vector<double> key_divisor(head_dimension, 1.0);
   std::vector<double> value_inverse(head_dimension, 0.0);
   for (std::uint32_t i = 0; i < head_dimension; ++i) {
-    head.key_scale[i] = key_max[i] / kLargestQuantized;
+    head.key_scale[i] = key_max[i] / largest_key;
     if (key_max[i] > 0.0) key_divisor[i] = key_max[i];
-    head.value_exponent[i] = power_of_two_exponent(value_max[i]);
+    head.value_exponent[i] = power_of_two_exponent(value_max[i], largest_value);
     value_inverse[i] = std::ldexp(1.0, -head.value_exponent[i]);
   }
 
@@ -111,7 +123,7 @@ KvHead quantize_kv_head(const float* keys, const float* values, std::uint32_t co
     std::int8_t* value_row = head.values.data() + static_cast<std::size_t>(n) * head_dimension;
     for (std::uint32_t i = 0; i < head_dimension; ++i) {
       // Divided, not multiplied by an inverse: the quotient of a tie is exact, so it goes to even.
-      row[i] = round_to_int8(static_cast<double>(key[i]) * kLargestQuantized / key_divisor[i]);
+      row[i] = round_to_int8(static_cast<double>(key[i]) * largest_key / key_divisor[i]);
       value_row[i] = round_to_int8(static_cast<double>(value[i]) * value_inverse[i]);
     }
     store_key_row(head, n, row.data());

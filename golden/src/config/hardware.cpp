@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "key_binder.hpp"
 #include "santa/config/preset.hpp"
 
 namespace santa::config {
 namespace {
+
+constexpr const char* kDramSection = "dram";
 
 const ChoiceNames<MergeRows>& merge_rows_names() {
   static const ChoiceNames<MergeRows> names = {
@@ -20,6 +24,24 @@ const ChoiceNames<MemoryKind>& memory_kind_names() {
                                                 {"hbm2", MemoryKind::kHbm2},
                                                 {"hbm2e", MemoryKind::kHbm2e},
                                                 {"hbm3", MemoryKind::kHbm3}};
+  return names;
+}
+
+const ChoiceNames<MemoryModel>& memory_model_names() {
+  static const ChoiceNames<MemoryModel> names = {{"bandwidth", MemoryModel::kBandwidth},
+                                                 {"dram", MemoryModel::kDram}};
+  return names;
+}
+
+const ChoiceNames<Placement>& placement_names() {
+  static const ChoiceNames<Placement> names = {{"interleaved", Placement::kInterleaved},
+                                               {"per-unit", Placement::kPerUnit},
+                                               {"keys-values", Placement::kKeysValues}};
+  return names;
+}
+
+const ChoiceNames<bool>& switch_names() {
+  static const ChoiceNames<bool> names = {{"off", false}, {"on", true}};
   return names;
 }
 
@@ -81,6 +103,11 @@ template <typename Memory, typename Visitor>
 void visit_memory_keys(Memory& memory, Visitor& v) {
   v.choice("memory.kind", memory.kind, memory_kind_names(),
            "Kind of memory, by which the technology pack lists its energy.");
+  v.choice("memory.model", memory.model, memory_model_names(),
+           "How the time of accesses is modelled: bandwidth and a fixed latency, or banks, timing "
+           "constraints and refresh (dram).");
+  v.text("memory.timing", memory.timing,
+         "Timing of the dram model: a preset of configs/dram or a path; not read by bandwidth.");
   v.integer("memory.channels", memory.channels, 1, 128, "channels",
             "Independent channels (pseudo-channels of high-bandwidth memory).");
   v.number("memory.channel_gb_per_s", memory.channel_gb_per_s, 0.1, 1000, "GB/s",
@@ -103,6 +130,23 @@ void visit_memory_keys(Memory& memory, Visitor& v) {
             "Packages or stacks that the energy lines of the memory stand for.");
 }
 
+template <typename System, typename Visitor>
+void visit_system_keys(System& system, Visitor& v) {
+  v.integer("system.units", system.units, 1, 64, "units",
+            "Units of each kind; KV heads are dealt out to them, longest first, to the unit with "
+            "the fewest tokens.");
+  v.choice("system.placement", system.placement, placement_names(),
+           "On which channels heads lie: interleaved over all, per-unit on an equal share of its "
+           "own, or keys-values, keys on the first half of the channels and all else on the "
+           "second.");
+  v.choice("system.prefetch_next_head", system.prefetch_next_head, switch_names(),
+           "Whether a unit reads the keys of its next head while it finishes the current one.");
+  v.power_of_two("system.key_bits", system.key_bits, 4, 8, "bits",
+                 "Width of a key's element in the cache of the integer units.");
+  v.power_of_two("system.value_bits", system.value_bits, 4, 8, "bits",
+                 "Width of a value's element in the cache of the integer units.");
+}
+
 // The table of keys: reading, canonical text and descriptions all come from here. Keys outside
 // sections come first: in the canonical text, a section ends only where the next one begins.
 template <typename Config, typename Visitor>
@@ -115,6 +159,7 @@ void visit_hardware_keys(Config& config, Visitor& v) {
   visit_unit_keys(config.unit, v);
   visit_baseline_keys(config.baselines, v);
   visit_memory_keys(config.memory, v);
+  visit_system_keys(config.system, v);
 }
 
 void require_at_most(const Node& section, const char* key, std::int64_t value,
@@ -162,6 +207,50 @@ void check_memory(const Node& root, const MemoryConfig& memory) {
                    memory.access_bytes);
 }
 
+void check_system(const Node& root, const SystemConfig& system, const MemoryConfig& memory) {
+  const Node section = root.child("system");
+  if (system.placement == Placement::kPerUnit && memory.channels % system.units != 0) {
+    throw section.error("placement", "got per-unit",
+                        fmt::format("that only where system.units divides memory.channels; they "
+                                    "are {} and {}",
+                                    system.units, memory.channels));
+  }
+  if (system.placement == Placement::kKeysValues && memory.channels % 2 != 0) {
+    throw section.error(
+        "placement", "got keys-values",
+        fmt::format("that only with an even memory.channels, which is {}", memory.channels));
+  }
+}
+
+// What the description says of its memory and what the timing says must be one memory.
+void check_dram(const Node& root, const MemoryConfig& memory, const DramConfig& dram) {
+  const Node section = root.child("memory");
+  const auto require_equal = [&](const char* key, std::int64_t value, const char* what,
+                                 std::int64_t expected) {
+    if (value != expected) {
+      throw section.error(
+          key, fmt::format("got {}", value),
+          fmt::format("{}, the {} of the timing {}", expected, what, in_quotes(dram.name)));
+    }
+  };
+  require_equal("access_bytes", memory.access_bytes, "burst_bytes", dram.burst_bytes);
+  require_equal("row_bytes", memory.row_bytes, "row_bytes", dram.row_bytes);
+  require_equal("banks_per_channel", memory.banks_per_channel, "banks", dram.banks());
+  constexpr double kTolerance = 0.01;  // periods of the clock are whole picoseconds
+  const double peak = dram.peak_gb_per_s();
+  if (std::abs(memory.channel_gb_per_s - peak) > kTolerance * peak) {
+    throw section.error(
+        "channel_gb_per_s", fmt::format("got {}", memory.channel_gb_per_s),
+        fmt::format("{:.4g} within 1 %, the peak of the timing {}", peak, in_quotes(dram.name)));
+  }
+  const double closed_ns = static_cast<double>(dram.closed_read_cycles() * dram.clock_ps) * 1e-3;
+  if (memory.latency_ns < closed_ns) {
+    throw section.error("latency_ns", fmt::format("got {}", memory.latency_ns),
+                        fmt::format("at least {}, precharge, activate and read of the timing {}",
+                                    closed_ns, in_quotes(dram.name)));
+  }
+}
+
 // FNV-1a, 64 bit: offset basis and prime as published by Fowler, Noll and Vo.
 std::uint64_t fnv1a(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -181,10 +270,18 @@ std::string name_of(MemoryKind value) {
   return name_in(memory_kind_names(), value);
 }
 
+std::string name_of(MemoryModel value) {
+  return name_in(memory_model_names(), value);
+}
+
+std::string name_of(Placement value) {
+  return name_in(placement_names(), value);
+}
+
 std::string HardwareConfig::canonical_text() const {
   KeyWriter writer;
   visit_hardware_keys(*this, writer);
-  return writer.result();
+  return writer.result() + (dram ? canonical_dram_text(*dram) : "");
 }
 
 std::string HardwareConfig::hash() const {
@@ -197,21 +294,82 @@ std::string HardwareConfig::unit_hash() const {
   return fmt::format("{:016x}", fnv1a(writer.result()));
 }
 
-HardwareConfig read_hardware(const Node& root) {
+namespace {
+
+DramConfig load_timing(const Node& root, const MemoryConfig& memory,
+                       const std::vector<Override>& changes) {
+  std::string file;
+  try {
+    file = find_config("dram", memory.timing);
+  } catch (const InputError& error) {
+    throw root.child("memory").error("timing", error.what(), "");
+  }
+  try {
+    return load_dram(file, changes);
+  } catch (const InputError& error) {
+    // Of a change, the key as the user wrote it.
+    const std::string place = "--set: ";
+    const std::string message = error.what();
+    if (message.rfind(place, 0) != 0) throw;
+    throw InputError(place + kDramSection + "." + message.substr(place.size()));
+  }
+}
+
+// `timing_changes`: overrides of keys of the file memory.timing.
+HardwareConfig read(const Node& root, const std::vector<Override>& timing_changes) {
   HardwareConfig config;
   KeyReader reader(root);
   visit_hardware_keys(config, reader);
+  if (config.memory.model == MemoryModel::kDram) {
+    config.dram = root.has(kDramSection) ? read_dram(root.child(kDramSection))
+                                         : load_timing(root, config.memory, timing_changes);
+  } else if (!timing_changes.empty()) {
+    throw input_error("--set", std::string(kDramSection) + "." + timing_changes.front().key,
+                      "has no effect with memory.model bandwidth", "memory.model dram");
+  }
   root.finish();
   check_unit(root, config.unit);
   check_memory(root, config.memory);
+  check_system(root, config.system, config.memory);
+  if (config.dram) check_dram(root, config.memory, *config.dram);
   return config;
+}
+
+}  // namespace
+
+HardwareConfig read_hardware(const Node& root) {
+  return read(root, {});
 }
 
 HardwareConfig load_hardware(const std::string& name_or_path,
                              const std::vector<Override>& overrides) {
   Node root = load_yaml_file(find_config("hardware", name_or_path));
-  root.set_overrides(overrides);
-  return read_hardware(root);
+  const std::string dram_prefix = std::string(kDramSection) + ".";
+  std::vector<Override> timing_changes;
+  for (const Override& change : overrides) {
+    if (change.key.rfind(dram_prefix, 0) == 0 && !root.has(kDramSection)) {
+      timing_changes.push_back({change.key.substr(dram_prefix.size()), change.value});
+    } else {
+      root.set_override(change.key, change.value);
+    }
+  }
+  return read(root, timing_changes);
+}
+
+void require_single_unit(const HardwareConfig& hardware, const std::string& what) {
+  const SystemConfig& system = hardware.system;
+  const auto require = [&](bool fits, const char* key, const std::string& value,
+                           const char* allowed) {
+    if (fits) return;
+    throw input_error("hardware configuration", key, "got " + value,
+                      std::string(allowed) + ", for " + what + " knows no other");
+  };
+  require(system.units == 1, "system.units", fmt::format("{}", system.units), "1");
+  require(system.placement == Placement::kInterleaved, "system.placement",
+          name_of(system.placement), "interleaved");
+  require(system.prefetch_next_head, "system.prefetch_next_head", "off", "on");
+  require(system.key_bits == 8, "system.key_bits", fmt::format("{}", system.key_bits), "8");
+  require(system.value_bits == 8, "system.value_bits", fmt::format("{}", system.value_bits), "8");
 }
 
 std::vector<KeyDescription> describe_hardware_keys() {

@@ -33,12 +33,14 @@ struct MeterSettings {
   unsigned dram_devices = 1;  // devices whose background power is drawn
   double window_ns = 0.0;     // width of the first windows, above 0
   std::size_t max_windows =
-      1024;  // at least 2; when more are needed, pairs merge and the width doubles
+      1024;            // at least 2; when more are needed, pairs merge and the width doubles
+  unsigned units = 1;  // equal units measured together: leakage of logic and scratchpads times this
 };
 
-// One meter measures one unit and its memory over one run, from time 0 to the end. Misuse (an
-// unknown handle, a time below 0 or not finite, the same scratchpad with two sizes) is a fault of
-// the caller and throws std::logic_error; a price that the pack cannot give throws InputError.
+// One meter measures one unit, or several equal ones, and their memory over one run, from time 0 to
+// the end. Misuse (an unknown handle, a time below 0 or not finite, the same scratchpad with two
+// sizes) is a fault of the caller and throws std::logic_error; a price that the pack cannot give
+// throws InputError.
 class EnergyMeter {
  public:
   // Throws InputError if the pack lacks the DRAM kind. The meter keeps a copy of the pack.
@@ -65,6 +67,8 @@ class EnergyMeter {
   // Row activates, and bytes moved; a byte draws array (dram_read, dram_write) and interface
   // (dram_io) energy. Booked under Block::memory.
   Handle dram_activate();
+  // Refreshes, each of all banks of a channel.
+  Handle dram_refresh();
   Handle dram_read_byte();
   Handle dram_write_byte();
 
@@ -95,6 +99,7 @@ class EnergyMeter {
   Handle add_line(OperationLine line, const std::optional<Share>& share);
   Handle sram_access(Block block, const std::string& name, std::uint64_t capacity_bytes,
                      unsigned port_bits, bool is_write);
+  Handle dram_command(const char* name, Part part, const Table& table);
   Handle dram_transfer(const char* name, Part part, const Table& table);
   void open_window(double time_ns);
   void book_pending();

@@ -76,12 +76,14 @@ enum class Part {
   dram_read,
   dram_write,
   dram_io,
+  dram_refresh,
   dram_background,
 };
-inline constexpr std::array<std::string_view, 18> kPartNames = {
-    "adders",        "multipliers",   "shifters",  "comparators", "tables",  "dividers",
-    "exponentials",  "random",        "registers", "control",     "sram",    "sram_leakage",
-    "logic_leakage", "dram_activate", "dram_read", "dram_write",  "dram_io", "dram_background"};
+inline constexpr std::array<std::string_view, 19> kPartNames = {
+    "adders",     "multipliers",  "shifters",      "comparators",    "tables",
+    "dividers",   "exponentials", "random",        "registers",      "control",
+    "sram",       "sram_leakage", "logic_leakage", "dram_activate",  "dram_read",
+    "dram_write", "dram_io",      "dram_refresh",  "dram_background"};
 
 // NOLINTEND(readability-identifier-naming)
 

@@ -83,7 +83,8 @@ struct DramCosts {
   Table read;                         // pJ per bit, array and movement on the die
   Table write;                        // pJ per bit
   Table io;                           // pJ per bit, interface
-  Table background;                   // mW per device, standby and refresh
+  Table refresh;                      // pJ per refresh of all banks of a channel
+  Table background;                   // mW per device, standby
 };
 
 class EnergyPack {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "santa/config/dram.hpp"
 #include "santa/config/key_description.hpp"
 #include "santa/config/yaml_reader.hpp"
 
@@ -21,9 +23,24 @@ enum class MergeRows {
 
 enum class MemoryKind { kDdr4_3200, kLpddr5_6400, kHbm2, kHbm2e, kHbm3 };
 
+// How the time of memory accesses is modelled.
+enum class MemoryModel {
+  kBandwidth,  // bandwidth, a fixed latency, rows that cost energy only
+  kDram,       // banks, timing constraints, refresh, a scheduler
+};
+
+// On which channels data lies, when there are several units.
+enum class Placement {
+  kInterleaved,  // everything over all channels
+  kPerUnit,      // the channels are dealt out to the units; a unit's heads lie in its own
+  kKeysValues,   // keys on the first half of the channels, all else on the second, for all units
+};
+
 // The name in configuration files: "none", "ddr4-3200", ...
 std::string name_of(MergeRows value);
 std::string name_of(MemoryKind value);
+std::string name_of(MemoryModel value);
+std::string name_of(Placement value);
 
 struct UnitConfig {
   std::int64_t tile_keys = 0;
@@ -52,6 +69,8 @@ struct BaselineConfig {
 
 struct MemoryConfig {
   MemoryKind kind = MemoryKind::kDdr4_3200;
+  MemoryModel model = MemoryModel::kBandwidth;
+  std::string timing;  // of kDram: a preset name or a path
   std::int64_t channels = 0;
   double channel_gb_per_s = 0;  // 1e9 bytes per second
   double latency_ns = 0;
@@ -63,6 +82,15 @@ struct MemoryConfig {
   std::int64_t devices = 0;
 };
 
+// How many units of which every one is as `unit` says, and what they share.
+struct SystemConfig {
+  std::int64_t units = 0;
+  Placement placement = Placement::kInterleaved;
+  bool prefetch_next_head = true;
+  std::int64_t key_bits = 0;    // of an element in the cache; 8 or 4
+  std::int64_t value_bits = 0;  // the same
+};
+
 struct HardwareConfig {
   std::string name;
   std::string description;
@@ -70,10 +98,13 @@ struct HardwareConfig {
   UnitConfig unit;
   BaselineConfig baselines;
   MemoryConfig memory;
+  SystemConfig system;
+  std::optional<DramConfig> dram;  // with MemoryModel::kDram
   std::string energy_pack;
 
   // Every key in the order of describe_hardware_keys(), as YAML that reads back to an equal
-  // configuration. Equal configurations have equal text, however their files are written.
+  // configuration. Equal configurations have equal text, however their files are written. With
+  // MemoryModel::kDram it ends with the section `dram`.
   std::string canonical_text() const;
 
   // FNV-1a (64 bit) of canonical_text() as 16 lower-case hexadecimal digits. Names a configuration
@@ -84,8 +115,14 @@ struct HardwareConfig {
   std::string unit_hash() const;
 };
 
+// Throws InputError if `system` asks for more than one unit with 8-bit keys and values that works
+// one head ahead, which is all that `what` can do.
+void require_single_unit(const HardwareConfig& hardware, const std::string& what);
+
 // Reads a preset ("edge-lpddr5", see find_config) or a file, applies the overrides as if the file
-// said so, and checks every key and the rules between keys. Throws InputError.
+// said so, and checks every key and the rules between keys. With MemoryModel::kDram, the timing is
+// the section `dram` where the file has one, else that of the file `memory.timing`; overrides
+// "dram.KEY" change a key of either. Throws InputError.
 HardwareConfig load_hardware(const std::string& name_or_path,
                              const std::vector<Override>& overrides = {});
 

@@ -1,10 +1,12 @@
-// One decode step on simulated hardware: the sampled unit and its baselines, each on its own copy
-// of the same memory system, in one SystemC elaboration. No SystemC type appears in this header.
+// One decode step on simulated hardware: systems of sampled units and of their baselines, each on
+// its own copy of the same memory system, in one SystemC elaboration. No SystemC type appears in
+// this header.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,17 +14,21 @@
 #include "santa/attention/kv_head.hpp"
 #include "santa/config/hardware.hpp"
 #include "santa/energy/meter.hpp"
+#include "santa/sim/dram_counters.hpp"
 
 namespace santa::sim {
 
-// One request: a group of query heads over one KV head. Jobs run in order on one unit; the scores
-// of the next overlap the sampling of the current one.
+// One request: a group of query heads over one KV head. Jobs are dealt out to the units of a system
+// and run in order there; the scores of the next overlap the sampling of the current one.
 struct Job {
   std::uint32_t layer = 0;
   std::uint32_t kv_head = 0;
   const attention::KvHead* cache = nullptr;  // outlives the simulation
   attention::DecodeRequest request;          // operands and stream states, for the sampled unit
   attention::QueryOperands exact_query;      // prepared with ScoreScheme::kExact, for the baselines
+  // The last token of the cache is new: the step writes its key and value first. Needs a context of
+  // 1 or more.
+  bool append = false;
 };
 
 enum class UnitKind : std::uint8_t {
@@ -47,12 +53,14 @@ struct Traffic {
   std::uint64_t value_bytes = 0;
   std::uint64_t stash_bytes = 0;  // weights that did not fit on chip, written and read back
   std::uint64_t output_bytes = 0;
+  std::uint64_t append_bytes = 0;  // the new token's key and value, and a transposed tile
   std::uint64_t total_bytes() const {
-    return query_bytes + key_bytes + value_bytes + stash_bytes + output_bytes;
+    return query_bytes + key_bytes + value_bytes + stash_bytes + output_bytes + append_bytes;
   }
+  Traffic& operator+=(const Traffic& other);
 };
 
-// What the memory model saw.
+// What the memory model saw; with several parts of a memory, added up or averaged over them.
 struct MemoryCounters {
   std::uint64_t read_requests = 0;
   std::uint64_t write_requests = 0;
@@ -61,9 +69,10 @@ struct MemoryCounters {
   double busy_fraction = 0.0;    // of the peak bandwidth over the run
   double mean_latency_ns = 0.0;  // request accepted to response
   double peak_outstanding = 0.0;
+  std::optional<DramCounters> dram;  // of the dram model
 };
 
-// One block of the unit over the run.
+// One block of a unit over the run. With several units, the name begins with "unit0.".
 struct BlockCounters {
   std::string block;
   std::uint64_t busy_cycles = 0;     // doing work
@@ -89,6 +98,7 @@ struct OperationTotals {
   std::uint64_t divides = 0;              // 0 for the sampled unit
   std::uint64_t exponentials = 0;
   std::uint64_t random_words = 0;  // 64-bit LFSR words
+  OperationTotals& operator+=(const OperationTotals& other);
 };
 
 struct SampleTotals {
@@ -99,13 +109,16 @@ struct SampleTotals {
   std::uint64_t features_total = 0;
   std::uint64_t tiles_scanned = 0;  // tiles whose weights the sampler read
   std::uint64_t tiles_total = 0;
+  SampleTotals& operator+=(const SampleTotals& other);
 };
 
+// What all units of one kind did together.
 struct UnitReport {
   UnitKind kind = UnitKind::kSampled;
   attention::DecodeOptions options;
   std::uint64_t latency_cycles = 0;
   double latency_ns = 0.0;
+  std::vector<double> unit_latency_ns;  // by unit, when its last request ended; 0 without one
   Traffic traffic;
   MemoryCounters memory;
   std::vector<BlockCounters> blocks;
@@ -125,12 +138,16 @@ struct SimulationRequest {
   std::vector<Job> jobs;
   std::vector<UnitRequest> units;
   bool record_spans = false;
+  bool dense_outputs = true;  // whether the dense int8 unit's outputs are wanted; they take time
+  // Sees every burst of the first unit's memory; only of the dram model.
+  DramObserver dram_observer;
   // Called from time to time with the fraction of jobs finished (0..1) over all units.
   std::function<void(double)> progress;
 };
 
 // Simulates every unit of the request. May be called once in a process: SystemC elaborates once.
-// Throws InputError when the hardware cannot hold the request (group or head dimension too large),
+// Throws InputError when the hardware cannot hold the request (group or head dimension too large,
+// more bytes than the dram model's memory has),
 // VerificationError when an internal check of the results fails.
 std::vector<UnitReport> simulate(const SimulationRequest& request);
 

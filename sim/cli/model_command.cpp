@@ -1,0 +1,45 @@
+#include "model_command.hpp"
+
+#include <string>
+
+#include "json_report.hpp"
+#include "model_results.hpp"
+#include "model_statistics.hpp"
+#include "output_file.hpp"
+#include "santa/config/preset.hpp"
+
+namespace santa::cli {
+namespace {
+
+constexpr const char* kStandardOutput = "-";
+
+// Everything that can be wrong with the output path, before any work.
+void check_output(const ModelOptions& options) {
+  if (options.json.empty() || options.json == kStandardOutput) return;
+  std::vector<NamedPath> inputs = input_files(options.data);
+  inputs.push_back({"MODEL", config::find_config("models", options.model)});
+  inputs.push_back({"--config", config::find_config("hardware", options.config)});
+  require_distinct(inputs, {{"--json", options.json}});
+  OutputFile::check("--json", options.json);
+}
+
+}  // namespace
+
+void run_model(const ModelOptions& options) {
+  check_output(options);
+  const ModelResult result = simulate_model(options);
+  std::string screen = options.tsv ? make_tsv(result) : make_table(result);
+  if (!options.json.empty()) {
+    std::string report = to_text(make_report(result));
+    if (options.json == kStandardOutput) {
+      screen = std::move(report);
+    } else {
+      OutputFile file("--json", options.json);
+      file.write(report);
+      file.commit();
+    }
+  }
+  write_standard_output(screen);
+}
+
+}  // namespace santa::cli

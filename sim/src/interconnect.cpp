@@ -1,0 +1,39 @@
+#include "interconnect.hpp"
+
+#include <string>
+#include <utility>
+
+namespace santa::sim {
+
+Interconnect::Interconnect(const sc_core::sc_module_name& name, std::size_t ports,
+                           std::size_t memories, Route memory_of)
+    : sc_core::sc_module(name), memory_of_(std::move(memory_of)) {
+  for (std::size_t i = 0; i < ports; ++i) {
+    ports_.push_back(std::make_unique<PortSocket>(("port" + std::to_string(i)).c_str()));
+    ports_.back()->register_nb_transport_fw(this, &Interconnect::forward, static_cast<int>(i));
+  }
+  for (std::size_t i = 0; i < memories; ++i) {
+    memories_.push_back(std::make_unique<MemorySocket>(("memory" + std::to_string(i)).c_str()));
+    memories_.back()->register_nb_transport_bw(this, &Interconnect::answer, static_cast<int>(i));
+  }
+}
+
+tlm::tlm_sync_enum Interconnect::forward(int port, tlm::tlm_generic_payload& payload,
+                                         tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  auto* origin = payload.get_extension<RequestOrigin>();
+  origin->port = static_cast<std::size_t>(port);
+  const tlm::tlm_sync_enum status =
+      (*memories_[memory_of_(*origin)])->nb_transport_fw(payload, phase, delay);
+  if (status == tlm::TLM_ACCEPTED) {
+    SC_REPORT_FATAL("interconnect", "a memory must accept a request at once");
+  }
+  return status;
+}
+
+tlm::tlm_sync_enum Interconnect::answer(int /*memory*/, tlm::tlm_generic_payload& payload,
+                                        tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const auto* origin = payload.get_extension<RequestOrigin>();
+  return (*ports_[origin->port])->nb_transport_bw(payload, phase, delay);
+}
+
+}  // namespace santa::sim
