@@ -154,7 +154,7 @@ function(santa_rtl_model name config)
     list(APPEND options PARTS ${ARG_PARTS})
   endif()
   if(ARG_REPLACED)
-    list(APPEND options ARGUMENTS -Wno-lint -Wno-style -Wno-UNOPTFLAT -Wno-LATCH --trace-depth 1
+    list(APPEND options ARGUMENTS -Wno-lint -Wno-style -Wno-UNOPTFLAT -Wno-LATCH -Wno-MULTIDRIVEN --trace-depth 1
                                   --inline-mult 100)
     list(APPEND wrapper ${ARG_REPLACED}/attention_unit.sv ${ARG_REPLACED}/attention_unit_monitored.sv)
   endif()

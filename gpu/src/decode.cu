@@ -2,7 +2,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <string>
 
@@ -111,7 +110,7 @@ void check_pointers(const DecodeArguments& a) {
   check_view("keys", a.keys, size_of(a.cache_type));
   check_view("values", a.values, size_of(a.cache_type));
   if (a.block_table != nullptr &&
-      (a.block_tokens < 16 || !std::has_single_bit(static_cast<unsigned>(a.block_tokens)))) {
+      (a.block_tokens < 16 || (a.block_tokens & (a.block_tokens - 1)) != 0)) {
     refuse(Status::kInvalidArgument, "block_tokens is %d, allowed are powers of two from 16",
            a.block_tokens);
   }
@@ -165,8 +164,7 @@ Plan plan_of(const DecodeArguments& a) {
   p.next_kv_head = p.teams % a.kv_heads;
   const int step_tokens = p.splits * plan.kernel.step_tokens;
   p.steps = (a.maximum_length + step_tokens - 1) / step_tokens;
-  p.block_tokens_log2 =
-      a.block_tokens > 0 ? std::countr_zero(static_cast<unsigned>(a.block_tokens)) : 0;
+  while ((1 << p.block_tokens_log2) < a.block_tokens) ++p.block_tokens_log2;
   p.outputs_per_block = (p.group * a.head_dimension + p.splits - 1) / p.splits;
 
   const int blocks = p.splits * p.teams;
