@@ -5,9 +5,9 @@
   tools/mutate_rtl.py --build build-mutants --only 17,203 --verbose
 
 yosys elaborates the unit of tiny-test and draws the mutants (`mutate -list`): an inverted or constant
-bit at a port of a cell, spread over modules, cells, wires and source lines; a mutant of a module is in
-all its instances. All are in one verilated model,
-where SANTA_MUTANT chooses one; 0 is the unit as it is and must pass. A mutant is killed when
+bit at a port of a cell, spread over modules, cells, wires and source lines. The unit is flattened
+first but for its lanes, and its queues become registers, so that what no other block uses is gone; a
+mutant of a lane is in all its instances. All are in one verilated model, where SANTA_MUTANT chooses one; 0 is the unit as it is and must pass. A mutant is killed when
 `santasim cosim` ends with a difference, a broken bus rule or a stall. RTL assertions are not in the
 model. Survivors that no input can tell from the unit count against the score. Exit code 1 below
 --bound percent.
@@ -28,6 +28,7 @@ import yosys_flow as flow
 ROOT = flow.ROOT
 MONITORED = ROOT / "rtl" / "dv" / "attention_unit_monitored.sv"
 SELECT, SELECT_BITS = "santa_mutant", 16
+LANES = ("gather_lane", "weight_lane", "sampler_lane", "value_lane", "exponential_table")
 # In front of the unit in its wrapper.
 CHOICE = f"""import "DPI-C" function int santa_mutant_number();
   logic [{SELECT_BITS - 1}:0] {SELECT};
@@ -47,6 +48,11 @@ def unit_parameters(program, config):
     return dict(line.split() for line in done.stdout.splitlines())
 
 
+def flat_name(name):
+    """A signal of a block once the unit is flat."""
+    return name.replace(".", "__")
+
+
 def write_mutants(options, folder):
     """attention_unit.sv with all mutants, and list.ys that says what each of them is."""
     parameters = unit_parameters(options.build / "bin" / "santa_rtl_config", options.config)
@@ -55,20 +61,28 @@ def write_mutants(options, folder):
     work = folder / "yosys"
     work.mkdir(exist_ok=True)
     files = " ".join(str(path) for path in flow.sources("attention_unit", work))
+    wrapper, found = re.subn(r"attention_unit #\(.*?\n  \) u_unit \(", lambda _: CHOICE,
+                             MONITORED.read_text(), count=1, flags=re.S)
+    if not found:
+        raise flow.FlowError(f"{MONITORED.name} is not as expected")
+    seen = sorted(set(re.findall(r"u_unit\.(\w+(?:\.\w+)?)", wrapper)))
     flow.yosys(f"read_verilog -sv -DSYNTHESIS {files}\n"
                f"hierarchy -check -top attention_unit{chosen}\n"
+               "proc; opt_clean\nrename -top attention_unit\n"
+               f"setattr -mod -set keep_hierarchy 1 {' '.join(f'*{lane}*' for lane in LANES)}\n"
+               "flatten\ncd attention_unit\n" +
+               "".join(f"rename {name} {flat_name(name)}\n" for name in seen if "." in name) +
+               "".join(f"setattr -set keep 1 w:{flat_name(name)}\n" for name in seen) +
                # Constant and unused bits go: their mutants would all survive.
-               "proc; opt -full; opt_clean\nrename -top attention_unit\n"
+               "cd ..\nmemory_collect\nselect -set queues t:$mem_v2 a:src=*fifo_sync* %i\n"
+               "memory_map @queues\nopt; opt_clean\n"
                f"mutate -list {options.mutants} -seed {options.seed} "
                f"-ctrl {SELECT} {SELECT_BITS} 1 -o list.ys\n"
                "script list.ys\nwrite_verilog -noattr mutated.v\n", work)
     text = (work / "mutated.v").read_text()
     (folder / "attention_unit.sv").write_text("/* verilator lint_off WIDTH */\n" + text)
-    text, found = re.subn(r"attention_unit #\(.*?\n  \) u_unit \(", lambda _: CHOICE,
-                          MONITORED.read_text(), count=1, flags=re.S)
-    if not found:
-        raise flow.FlowError(f"{MONITORED.name} is not as expected")
-    (folder / "attention_unit_monitored.sv").write_text(text)
+    wrapper = re.sub(r"u_unit\.(\w+\.\w+)", lambda name: "u_unit." + flat_name(name[1]), wrapper)
+    (folder / "attention_unit_monitored.sv").write_text(wrapper)
 
 
 def source_of(line):
