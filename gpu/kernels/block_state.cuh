@@ -46,7 +46,7 @@ constexpr int kCountBits = 10;  // enough for kListDraws; tokens have 22
 
 // Loads on their way occupy the part of the memory that is not shared memory, so shared memory is kept
 // small: what a block has of it decides how much of a stream is in flight.
-template <ElementType kType, int kDimension, int kSlots>
+template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 struct BlockShape : TileShape<kType, kDimension> {
   using Tile = TileShape<kType, kDimension>;
   using Tile::kElements;
@@ -70,11 +70,14 @@ struct BlockShape : TileShape<kType, kDimension> {
   static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
   static constexpr int kListDraws = 256;  // draws of a head that a block holds at once
 
+  // What the warps of a head share unless they take turns with pairs.
+  static constexpr int kLists = kInTurns ? kSampleWarps : kSlots;
+
   struct Shared {
     uint4 queries[2][kSlots][kDimension / 8];  // of this pair and the next; 0 beyond the group
-    std::uint64_t ends[kSlots][kRunsOfHead];                    // units through each run
+    std::uint64_t ends[kLists][kRunsOfHead];    // units through each run
     Mass masses[kSampleWarps][kWarpHeads];                      // of this block
-    std::uint32_t found[kSlots][kListDraws];        // from the slot of a run's first draw on
+    std::uint32_t found[kLists][kListDraws];    // from the slot of a run's first draw on
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
     int draw_counts[kSampleWarps];
     float sums[kSampleWarps][kDimension];

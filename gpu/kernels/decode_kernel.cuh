@@ -9,7 +9,7 @@ namespace santa::gpu {
 
 template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 __global__ void __launch_bounds__(kBlockThreads, 1) decode_kernel(const __grid_constant__ Parameters p) {
-  using Shared = typename BlockShape<kType, kDimension, kSlots>::Shared;
+  using Shared = typename BlockShape<kType, kDimension, kSlots, kInTurns>::Shared;
   extern __shared__ __align__(16) char storage[];
   Shared& shared = *reinterpret_cast<Shared*>(storage);
   float* scores = p.scores != nullptr

@@ -9,7 +9,7 @@ namespace santa::gpu {
 
 template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 class KeyStream {
-  using Shape = BlockShape<kType, kDimension, kSlots>;
+  using Shape = BlockShape<kType, kDimension, kSlots, kInTurns>;
   using Shared = typename Shape::Shared;
   static constexpr int kTilesPerBuffer = Shape::kTilesPerBuffer;
 

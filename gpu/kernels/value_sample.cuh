@@ -29,7 +29,7 @@ __device__ inline int hidden(int value) {
 
 template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 class ValueSample {
-  using Shape = BlockShape<kType, kDimension, kSlots>;
+  using Shape = BlockShape<kType, kDimension, kSlots, kInTurns>;
   using Shared = typename Shape::Shared;
   static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
   static constexpr int kWarpHeads = Shape::kWarpHeads;
@@ -145,7 +145,7 @@ class ValueSample {
     inverse_stride_ = 1.0 / 64;
     own_draws_ = 2;
     own_units_ = 1 << 7;
-    for (int i = thread_; i < kSlots * kRunsOfHead; i += kSampleThreads) {
+    for (int i = thread_; i < Shape::kLists * kRunsOfHead; i += kSampleThreads) {
       shared_.ends[i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
     }
     turn_ = kInTurns ? warp_ % kHeadWarps : 0;
@@ -169,6 +169,7 @@ class ValueSample {
         p_.partials + static_cast<std::size_t>(team_) * kExchanges * splits_ * splits_ * per_block_;
   }
 
+  __device__ int list_of(int head) const { return kInTurns ? warp_ : head; }
   __device__ int warp_head(int k) const { return warp_ / kHeadWarps * kWarpHeads + k; }
 
   // Place of the first of a pair's heads in arrays [request][query head].
@@ -262,7 +263,7 @@ class ValueSample {
     const std::uint64_t before = sum_through(sum) - sum;
 #pragma unroll
     for (int r = 0; r < kEach; ++r) {
-      shared_.ends[head][lane_ * kEach + r] = before + ends[r];
+      shared_.ends[list_of(head)][lane_ * kEach + r] = before + ends[r];
     }
     number = __all_sync(0xffffffffU, static_cast<int>(number)) != 0;
     if (lane_ == 31) {
@@ -401,7 +402,7 @@ class ValueSample {
   // compared at the exponent at which they were made: x >> shift > y is x >= (y + 1) << shift.
   __device__ std::uint32_t token_at(const PairCursor& pair, int k, std::uint64_t position) const {
     constexpr int kAhead = 8;
-    const std::uint64_t* ends = shared_.ends[warp_head(k)];
+    const std::uint64_t* ends = shared_.ends[list_of(warp_head(k))];
     // Rounding may put a draw just outside of the block to which its number belongs.
     const std::uint64_t inside = position <= before_ ? 0 : min(position - before_, own_units_ - 1);
     const std::uint64_t target = (inside + 1) << own_shift_;
@@ -466,12 +467,12 @@ class ValueSample {
     const int high = low + draws;
 #pragma unroll 1
     for (int run = part * 32 + lane_; run < kRunsOfHead; run += 32 * kHeadWarps) {
-      const std::uint64_t begin = run > 0 ? shared_.ends[warp_head(k)][run - 1] : 0;
-      const std::uint64_t end = shared_.ends[warp_head(k)][run];
+      const std::uint64_t begin = run > 0 ? shared_.ends[list_of(warp_head(k))][run - 1] : 0;
+      const std::uint64_t end = shared_.ends[list_of(warp_head(k))][run];
       const int from = max(low, below_inside(all, begin));
       const int to = min(high, below_inside(all, end));
       int entries = 0;
-      std::uint32_t* found = shared_.found[warp_head(k)] + (from - low);
+      std::uint32_t* found = shared_.found[list_of(warp_head(k))] + (from - low);
       if (to > from) entries = walk(pair, all, k, run, begin, from, to, found);
       // Entries of all lanes without gaps.
       int through = entries;

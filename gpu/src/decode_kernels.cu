@@ -7,7 +7,7 @@ namespace {
 
 template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 KernelEntry entry() {
-  using Shape = BlockShape<kType, kDimension, kSlots>;
+  using Shape = BlockShape<kType, kDimension, kSlots, kInTurns>;
   return {reinterpret_cast<const void*>(&decode_kernel<kType, kDimension, kSlots, kInTurns>),
           sizeof(typename Shape::Shared), kStreamWarps * Shape::kStepTokens, Shape::kRunFloats,
           static_cast<std::size_t>(Shape::kStepScores) * kStreamThreads};
