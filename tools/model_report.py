@@ -109,7 +109,7 @@ def point_text(run: Run) -> str:
     request = result["requests"]
     return (f"### {request['lengths'][0]:,} tokens, batch {request['batch']}, "
             f"{result['configuration']['name']}\n\n`{run.command}`: "
-            f"{request['cache_bytes'] / 1e9:.3g} GB of keys and values; "
+            f"{significant(request['cache_bytes'] / 1e9, 3)} GB of keys and values; "
             f"{len(simulated['layers'])} of {result['model']['layers']} layers, "
             f"{simulated['heads']:,} of {simulated['heads_total']:,} heads simulated in "
             f"{run.seconds:.0f} s.\n\n{point_table(run)}\n")

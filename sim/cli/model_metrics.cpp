@@ -130,7 +130,10 @@ Estimate estimate_sum(const std::vector<double>& sample, std::size_t population)
   double sum = 0.0;
   for (const double value : sample) sum += value;
   if (sample.size() == population) return {sum, 0.0};
-  const double mean = sum / count;
+  // From the first on, so that equal values have no spread at all.
+  double shifted = 0.0;
+  for (const double value : sample) shifted += value - sample.front();
+  const double mean = sample.front() + shifted / count;
   if (sample.size() == 1) return {all * mean, std::numeric_limits<double>::quiet_NaN()};
   double squares = 0.0;
   for (const double value : sample) squares += (value - mean) * (value - mean);

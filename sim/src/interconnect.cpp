@@ -7,7 +7,12 @@ namespace santa::sim {
 
 Interconnect::Interconnect(const sc_core::sc_module_name& name, std::size_t ports,
                            std::size_t memories, Route memory_of)
-    : sc_core::sc_module(name), memory_of_(std::move(memory_of)) {
+    : sc_core::sc_module(name), memory_of_(std::move(memory_of)), arrivals_("arrivals") {
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.set_sensitivity(&arrivals_.get_event());
+  options.dont_initialize();
+  sc_core::sc_spawn([this] { send_due(); }, sc_core::sc_gen_unique_name("send_due"), &options);
   for (std::size_t i = 0; i < ports; ++i) {
     ports_.push_back(std::make_unique<PortSocket>(("port" + std::to_string(i)).c_str()));
     ports_.back()->register_nb_transport_fw(this, &Interconnect::forward, static_cast<int>(i));
@@ -20,14 +25,22 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, std::size_t port
 
 tlm::tlm_sync_enum Interconnect::forward(int port, tlm::tlm_generic_payload& payload,
                                          tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  auto* origin = payload.get_extension<RequestOrigin>();
-  origin->port = static_cast<std::size_t>(port);
-  const tlm::tlm_sync_enum status =
-      (*memories_[memory_of_(*origin)])->nb_transport_fw(payload, phase, delay);
-  if (status == tlm::TLM_ACCEPTED) {
-    SC_REPORT_FATAL("interconnect", "a memory must accept a request at once");
+  payload.get_extension<RequestOrigin>()->port = static_cast<std::size_t>(port);
+  arrivals_.notify(payload, delay);
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void Interconnect::send_due() {
+  while (tlm::tlm_generic_payload* payload = arrivals_.get_next_transaction()) {
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    MemorySocket& memory = *memories_[memory_of_(*payload->get_extension<RequestOrigin>())];
+    const tlm::tlm_sync_enum status = memory->nb_transport_fw(*payload, phase, delay);
+    if (status != tlm::TLM_UPDATED || phase != tlm::END_REQ) {
+      SC_REPORT_FATAL("interconnect", "a memory must accept a request at once");
+    }
   }
-  return status;
 }
 
 tlm::tlm_sync_enum Interconnect::answer(int /*memory*/, tlm::tlm_generic_payload& payload,

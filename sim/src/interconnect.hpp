@@ -1,6 +1,7 @@
-// Several ports on several memories: a request goes on at once, to the memory that it lies in.
+// Several ports on several memories: a request goes on at its time, to the memory that it lies in.
 #pragma once
 
+#include <tlm_utils/peq_with_get.h>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -13,9 +14,10 @@
 
 namespace santa::sim {
 
-// Requests carry a RequestOrigin, as MemoryPort's do. No time is spent here; memories serve
-// requests in the order in which they come. A memory must accept at once whatever is sent: its
-// limit on requests in flight is that of all ports together.
+// Requests carry a RequestOrigin, as MemoryPort's do. No time is spent here. A port may send a
+// request ahead of its time, with a delay; memories get all requests in the order of their times,
+// those of one time as they were sent. A memory must accept at once whatever is sent: its limit on
+// requests in flight is that of all ports together.
 class Interconnect : public sc_core::sc_module {
  public:
   // `memory_of` says by port and stream which memory a request goes to.
@@ -31,12 +33,14 @@ class Interconnect : public sc_core::sc_module {
  private:
   tlm::tlm_sync_enum forward(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                              sc_core::sc_time& delay);
+  void send_due();
   tlm::tlm_sync_enum answer(int memory, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                             sc_core::sc_time& delay);
 
   Route memory_of_;
   std::vector<std::unique_ptr<PortSocket>> ports_;
   std::vector<std::unique_ptr<MemorySocket>> memories_;
+  tlm_utils::peq_with_get<tlm::tlm_generic_payload> arrivals_;
 };
 
 }  // namespace santa::sim

@@ -135,6 +135,9 @@ TEST(EstimateSum, EqualsTheFormulaByHand) {
   const Estimate some = estimate_sum({1.0, 2.0, 6.0}, 12);
   EXPECT_EQ(some.value, 36.0);
   EXPECT_NEAR(some.ci95, 4.30265273 * 12 * std::sqrt(7.0 / 3 * 0.75), 1e-5);
+  const Estimate equal = estimate_sum({0.1, 0.1, 0.1}, 32);
+  EXPECT_EQ(equal.value, 3.2);
+  EXPECT_EQ(equal.ci95, 0.0);
   const Estimate one = estimate_sum({5.0}, 4);
   EXPECT_EQ(one.value, 20.0);
   EXPECT_TRUE(std::isnan(one.ci95));
