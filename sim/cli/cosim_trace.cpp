@@ -41,8 +41,7 @@ std::vector<cosim::CosimRequest> trace_requests(const std::string& trace,
   // Before the references are computed; each request is looked at again.
   refuse("query heads of a group", input.summary.shape.group(), hardware.unit.group_heads);
   refuse("head dimension", input.summary.shape.head_dimension, hardware.unit.max_head_dimension);
-  const Workload workload = prepare_workload(
-      input, run, cache_format(hardware), false, progress);
+  const Workload workload = prepare_workload(input, run, cache_format(hardware), false, progress);
   std::vector<cosim::CosimRequest> requests;
   for (const sim::Job& job : workload.jobs) {
     refuse("query heads of a group", job.request.query.group, hardware.unit.group_heads);
