@@ -80,7 +80,7 @@ std::array<std::uint64_t, kRegionKinds> region_sizes(const CosimRequest& request
 }
 
 std::uint64_t Allocator::take(std::uint64_t bytes, std::uint64_t alignment) {
-  constexpr std::uint64_t kGap = 4096;  // so that an access beyond an end meets nothing
+  constexpr std::uint64_t kGap = 4096;              // so that an access beyond an end meets nothing
   constexpr std::uint64_t kTop = ~0xFFFFFFFFFFULL;  // no region wraps around
   for (;;) {
     std::uint64_t begin = random_.next() >> random_.pick({0, 24, 34, 40});

@@ -1,5 +1,5 @@
-// Times the decode kernels and the plain read of the bytes that they must read: median of cold runs,
-// by CUDA events. Lines of tab-separated values.
+// Times the decode kernels and the plain read of the bytes that they must read: median of cold
+// runs, by CUDA events. Lines of tab-separated values.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ T* allocate(std::size_t count) {
 }
 
 // Gaussian bf16 numbers by Box and Muller.
-__global__ void fill_gaussian(std::uint16_t* out, std::size_t count, float size, std::uint64_t seed) {
+__global__ void fill_gaussian(std::uint16_t* out, std::size_t count, float size,
+                              std::uint64_t seed) {
   for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < count;
        i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
     std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15ULL + seed;
@@ -46,7 +47,8 @@ __global__ void fill_gaussian(std::uint16_t* out, std::size_t count, float size,
   }
 }
 
-__global__ void __launch_bounds__(512) plain_read(const uint4* data, std::size_t count, unsigned* out) {
+__global__ void __launch_bounds__(512)
+    plain_read(const uint4* data, std::size_t count, unsigned* out) {
   constexpr int kUnroll = 8;
   unsigned sum = 0;
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
@@ -95,7 +97,8 @@ void bench(int requests, int length, float spread) {
   const std::size_t cache = static_cast<std::size_t>(requests) * length * kKvHeads * kDimension;
   auto* keys = allocate<std::uint16_t>(cache);
   auto* values = allocate<std::uint16_t>(cache);
-  auto* queries = allocate<std::uint16_t>(static_cast<std::size_t>(requests) * kQueryHeads * kDimension);
+  auto* queries =
+      allocate<std::uint16_t>(static_cast<std::size_t>(requests) * kQueryHeads * kDimension);
   fill_gaussian<<<1024, 256>>>(keys, cache, 1, 1);
   fill_gaussian<<<1024, 256>>>(values, cache, 1, 2);
   fill_gaussian<<<64, 256>>>(queries, static_cast<std::size_t>(requests) * kQueryHeads * kDimension,

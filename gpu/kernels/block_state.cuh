@@ -9,11 +9,15 @@
 
 namespace santa::gpu {
 
-// Barriers of hardware: one a turn, a handover, a handover, one, one a head. Handovers are numbered by
-// pairs, not by buffers: two turns may wait for the same buffer.
+// Barriers of hardware: one a turn, a handover, a handover, one, one a head. Handovers are numbered
+// by pairs, not by buffers: two turns may wait for the same buffer.
 constexpr int kHandovers = 4;
 enum BarrierId : int {
-  kSampleBarrier = 1, kFullBarrier = 3, kEmptyBarrier = 7, kStreamBarrier = 11, kHeadBarrier = 12
+  kSampleBarrier = 1,
+  kFullBarrier = 3,
+  kEmptyBarrier = 7,
+  kStreamBarrier = 11,
+  kHeadBarrier = 12
 };
 
 // Lanes of streaming warps keep one head of every 16 tokens in 128 runs, whatever the group.
@@ -44,20 +48,22 @@ constexpr float kNoScore = -3e38F;  // exponent of a run without a key
 // A drawn token, and how many draws fell on it.
 constexpr int kCountBits = 10;  // enough for kListDraws; tokens have 22
 
-// Loads on their way occupy the part of the memory that is not shared memory, so shared memory is kept
-// small: what a block has of it decides how much of a stream is in flight.
+// Loads on their way occupy the part of the memory that is not shared memory, so shared memory is
+// kept small: what a block has of it decides how much of a stream is in flight.
 template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
 struct BlockShape : TileShape<kType, kDimension> {
   using Tile = TileShape<kType, kDimension>;
   using Tile::kElements;
   static constexpr int kColumnTiles = kSlots > 8 ? 2 : 1;
-  // Heads that a lane keeps of a token; four heads stand twice in the eight columns, so a lane takes
-  // one of its two tokens.
+  // Heads that a lane keeps of a token; four heads stand twice in the eight columns, so a lane
+  // takes one of its two tokens.
   static constexpr int kRuns = kSlots / 2;
   static constexpr int kStepScores = kRuns * Tile::kTiles;  // of a lane
   // What streaming warps hand over of a pair: Run [kRuns][kStreamThreads], then the scores.
-  static constexpr int kRunFloats = kRuns * kStreamThreads * static_cast<int>(sizeof(Run) / sizeof(float));
-  static constexpr int kQueryPieces = kElements / 8;  // 16 bytes of the query that a load of keys meets
+  static constexpr int kRunFloats =
+      kRuns * kStreamThreads * static_cast<int>(sizeof(Run) / sizeof(float));
+  static constexpr int kQueryPieces =
+      kElements / 8;  // 16 bytes of the query that a load of keys meets
 
   static constexpr int kRowLanes = Tile::kRowBytes / 16;  // that read a value row
   static constexpr int kRowGroup = kRowLanes <= 4    ? 4
@@ -74,10 +80,10 @@ struct BlockShape : TileShape<kType, kDimension> {
   static constexpr int kLists = kInTurns ? kSampleWarps : kSlots;
 
   struct Shared {
-    uint4 queries[2][kSlots][kDimension / 8];  // of this pair and the next; 0 beyond the group
-    std::uint64_t ends[kLists][kRunsOfHead];    // units through each run
-    Mass masses[kSampleWarps][kWarpHeads];                      // of this block
-    std::uint32_t found[kLists][kListDraws];    // from the slot of a run's first draw on
+    uint4 queries[2][kSlots][kDimension / 8];       // of this pair and the next; 0 beyond the group
+    std::uint64_t ends[kLists][kRunsOfHead];        // units through each run
+    Mass masses[kSampleWarps][kWarpHeads];          // of this block
+    std::uint32_t found[kLists][kListDraws];        // from the slot of a run's first draw on
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
     int draw_counts[kSampleWarps];
     float sums[kSampleWarps][kDimension];
@@ -130,7 +136,8 @@ __device__ inline PairCursor before_first_pair(int team, const Parameters& p) {
   return cursor;
 }
 
-// Steps of a block, whose first tokens lie below the length; at least one, the same for all its warps.
+// Steps of a block, whose first tokens lie below the length; at least one, the same for all its
+// warps.
 __device__ inline int steps_of(const Parameters& p, int split, int length, int step_tokens) {
   const int all = (length + step_tokens - 1) / step_tokens;
   return max(1, all / p.splits + (split < all % p.splits ? 1 : 0));
@@ -151,7 +158,8 @@ struct PairRows {
       at += __ldg(block_table + (token >> block_tokens_log2)) * block_bytes;
       token &= (1 << block_tokens_log2) - 1;
     }
-    return at + static_cast<std::uint64_t>(token_bytes) * static_cast<std::uint32_t>(token + lane_row);
+    return at +
+           static_cast<std::uint64_t>(token_bytes) * static_cast<std::uint32_t>(token + lane_row);
   }
 };
 

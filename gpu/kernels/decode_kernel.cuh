@@ -1,5 +1,5 @@
-// One persistent cooperative kernel: half of each block's warps stream keys (KeyStream), the other half
-// draw and gather values (ValueSample), one request behind.
+// One persistent cooperative kernel: half of each block's warps stream keys (KeyStream), the other
+// half draw and gather values (ValueSample), one request behind.
 #pragma once
 
 #include "key_stream.cuh"
@@ -8,13 +8,14 @@
 namespace santa::gpu {
 
 template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
-__global__ void __launch_bounds__(kBlockThreads, 1) decode_kernel(const __grid_constant__ Parameters p) {
+__global__ void __launch_bounds__(kBlockThreads, 1)
+    decode_kernel(const __grid_constant__ Parameters p) {
   using Shared = typename BlockShape<kType, kDimension, kSlots, kInTurns>::Shared;
   extern __shared__ __align__(16) char storage[];
   Shared& shared = *reinterpret_cast<Shared*>(storage);
-  float* scores = p.scores != nullptr
-                      ? p.scores + static_cast<std::size_t>(blockIdx.x) * p.buffers * p.handover_floats
-                      : reinterpret_cast<float*>(storage + sizeof(Shared));
+  float* scores = p.scores != nullptr ? p.scores + static_cast<std::size_t>(blockIdx.x) *
+                                                       p.buffers * p.handover_floats
+                                      : reinterpret_cast<float*>(storage + sizeof(Shared));
   if (threadIdx.x < kStreamThreads) {
     KeyStream<kType, kDimension, kSlots, kInTurns>(p, shared, scores).run();
   } else {

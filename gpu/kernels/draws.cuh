@@ -1,5 +1,5 @@
-// Where a head's S draws lie on the line of cumulative weight: ascending integers below its length, the
-// same to the bit in every block, so that draws of disjoint ranges add up to S exactly.
+// Where a head's S draws lie on the line of cumulative weight: ascending integers below its length,
+// the same to the bit in every block, so that draws of disjoint ranges add up to S exactly.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ class Draws {
   ValueScheme scheme;
   int samples;
   std::uint64_t total;
-  double stride;          // total / samples
+  double stride;  // total / samples
   double inverse_stride;
-  double shared;          // offset of kSystematic, on [0, 1)
-  const float* sorted;    // draws of kIndependent in strata, ascending
+  double shared;        // offset of kSystematic, on [0, 1)
+  const float* sorted;  // draws of kIndependent in strata, ascending
   DrawStream stream;
 
   // How many draws lie below a position.
@@ -80,7 +80,10 @@ class Draws {
     int low = 0;
     for (int high = samples; low < high;) {
       const int middle = (low + high) / 2;
-      if (sorted[middle] < strata) low = middle + 1; else high = middle;
+      if (sorted[middle] < strata)
+        low = middle + 1;
+      else
+        high = middle;
     }
     return low;
   }

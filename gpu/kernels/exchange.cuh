@@ -1,5 +1,5 @@
-// Words that blocks of one launch hand to each other through global memory. Each carries its data and
-// the number of the exchange in one access that cannot be torn, so that a reader polls the data
+// Words that blocks of one launch hand to each other through global memory. Each carries its data
+// and the number of the exchange in one access that cannot be torn, so that a reader polls the data
 // itself and no fence is needed.
 #pragma once
 
@@ -14,7 +14,7 @@ struct Mass {
 };
 
 constexpr int kMassBits = 40;
-constexpr std::int32_t kNoExponent = -(1 << 30);     // no key with a weight
+constexpr std::int32_t kNoExponent = -(1 << 30);          // no key with a weight
 constexpr std::uint64_t kNotANumber = ~std::uint64_t{0};  // units of a sum that has a NaN
 
 __device__ inline void publish(ulonglong2* word, Mass mass, std::uint32_t epoch) {

@@ -1,6 +1,6 @@
-// The streaming warps: read a team's keys once, keep the scores of each request in shared memory and
-// one running sum a lane and head. A block takes every `splits`-th step of tokens, so the first keys
-// can be asked for before the length is known.
+// The streaming warps: read a team's keys once, keep the scores of each request in shared memory
+// and one running sum a lane and head. A block takes every `splits`-th step of tokens, so the first
+// keys can be asked for before the length is known.
 #pragma once
 
 #include "block_state.cuh"
@@ -15,8 +15,13 @@ class KeyStream {
 
  public:
   __device__ KeyStream(const Parameters& p, Shared& shared, float* scores)
-      : p_(p), shared_(shared), scores_(scores), team_(blockIdx.x % p.teams),
-        split_(blockIdx.x / p.teams), thread_(threadIdx.x), warp_(thread_ / 32),
+      : p_(p),
+        shared_(shared),
+        scores_(scores),
+        team_(blockIdx.x % p.teams),
+        split_(blockIdx.x / p.teams),
+        thread_(threadIdx.x),
+        warp_(thread_ / 32),
         lane_(thread_ % 32) {}
 
   __device__ void run() {
@@ -132,10 +137,10 @@ class KeyStream {
 
   // Asks for the queries of a pair, ahead of their use.
   __device__ void stage_query(const PairCursor& pair, int half) {
-    const char* query = static_cast<const char*>(p_.arguments.queries) +
-                        2 * (pair.request * p_.arguments.query_request_stride +
-                             static_cast<std::int64_t>(pair.kv_head) * p_.group *
-                                 p_.arguments.query_head_stride);
+    const char* query =
+        static_cast<const char*>(p_.arguments.queries) +
+        2 * (pair.request * p_.arguments.query_request_stride +
+             static_cast<std::int64_t>(pair.kv_head) * p_.group * p_.arguments.query_head_stride);
 #pragma unroll 1
     for (int i = thread_; i < p_.group * (kDimension / 8); i += kStreamThreads) {
       const int head = i / (kDimension / 8), piece = i % (kDimension / 8);
@@ -164,8 +169,8 @@ class KeyStream {
                               std::uint32_t (&pairs)[2 * Shape::kProducts]) const {
     const int column = lane_ / 4;
     const int head = kSlots == 4 ? column & 3 : column + 8 * column_tile;
-    const uint4* pieces = &shared_.queries[query_half_][head][(4 * chunk + (lane_ & 3)) *
-                                                              Shape::kQueryPieces];
+    const uint4* pieces =
+        &shared_.queries[query_half_][head][(4 * chunk + (lane_ & 3)) * Shape::kQueryPieces];
 #pragma unroll
     for (int p = 0; p < Shape::kQueryPieces; ++p) {
       const uint4 four = pieces[p];
@@ -210,8 +215,8 @@ class KeyStream {
     }
   }
 
-  __device__ void step(int length, int s, const PairCursor& next, int next_step,
-                       bool more, float* scores) {
+  __device__ void step(int length, int s, const PairCursor& next, int next_step, bool more,
+                       float* scores) {
     if (more) locate(next, next_step);
     float sums[kTilesPerBuffer][Shape::kColumnTiles][4];
 #pragma unroll
@@ -255,8 +260,8 @@ class KeyStream {
   }
 
   // Scales a tile's scores to powers of two, stores them and adds them to the lane's runs.
-  __device__ void keep(int length, int s, int tile,
-                       const float (&sums)[Shape::kColumnTiles][4], float* scores) {
+  __device__ void keep(int length, int s, int tile, const float (&sums)[Shape::kColumnTiles][4],
+                       float* scores) {
     const int first = first_token(s) + 16 * tile;
     float kept[Shape::kRuns];
 #pragma unroll

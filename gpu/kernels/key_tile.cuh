@@ -33,7 +33,7 @@ struct TileShape {
   static constexpr int kProducts = kElements / 4;  // a chunk
   static constexpr int kTilesPerBuffer = 256 / kPieceBytes > 0 ? (256 / kPieceBytes) : 1;
   static constexpr int kTiles = kTilesPerBuffer * (kPieces == 1 ? 2 : 1);  // of 16 tokens, a step
-  static constexpr int kStepTokens = 16 * kTiles;                         // of a warp
+  static constexpr int kStepTokens = 16 * kTiles;                          // of a warp
 };
 
 // 16 or 8 bytes that are read once.
@@ -63,8 +63,8 @@ template <int kLow>
 __device__ inline std::uint32_t halves_of_int8(std::uint32_t word) {
   const std::uint32_t biased =
       __byte_perm(word ^ 0x80808080U, 0x64646464U, kLow == 0 ? 0x4140 : 0x4342);
-  const __half2 value = __hsub2(*reinterpret_cast<const __half2*>(&biased),
-                                __half2half2(__ushort_as_half(0x6480)));
+  const __half2 value =
+      __hsub2(*reinterpret_cast<const __half2*>(&biased), __half2half2(__ushort_as_half(0x6480)));
   return *reinterpret_cast<const std::uint32_t*>(&value);
 }
 

@@ -1,5 +1,5 @@
-// Philox 4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3" (SC 2011), table 2 and section 3.2.
+// Philox 4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy
+// as 1, 2, 3" (SC 2011), table 2 and section 3.2.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
 // The sampling warps: cumulative weight of the whole context from the blocks' masses, the draws of
 // this block's keys, their value rows, and the sums over the blocks of the team.
 //
-// One or two warps do all of this for one head, without waiting for those of other heads. The order in
-// which keys lie on the line of cumulative weight (block, run, step) is fixed; every scheme is unbiased
-// for any.
+// One or two warps do all of this for one head, without waiting for those of other heads. The order
+// in which keys lie on the line of cumulative weight (block, run, step) is fixed; every scheme is
+// unbiased for any.
 //
-// While the first scores are computed, each warp runs one phase of this code on made-up values that stay
-// in the block. After a pause the instructions lie in device memory, and fetching them one after the
-// other in the middle of a request takes longer than executing them.
+// While the first scores are computed, each warp runs one phase of this code on made-up values that
+// stay in the block. After a pause the instructions lie in device memory, and fetching them one
+// after the other in the middle of a request takes longer than executing them.
 #pragma once
 
 #include "block_state.cuh"
@@ -41,9 +41,14 @@ class ValueSample {
 
  public:
   __device__ ValueSample(const Parameters& p, Shared& shared, const float* scores)
-      : p_(p), shared_(shared), scores_(scores), team_(blockIdx.x % p.teams),
-        own_split_(blockIdx.x / p.teams), thread_(threadIdx.x - kStreamThreads),
-        warp_(thread_ / 32), lane_(thread_ % 32) {}
+      : p_(p),
+        shared_(shared),
+        scores_(scores),
+        team_(blockIdx.x % p.teams),
+        own_split_(blockIdx.x / p.teams),
+        thread_(threadIdx.x - kStreamThreads),
+        warp_(thread_ / 32),
+        lane_(thread_ % 32) {}
 
   __device__ void run() {
     const std::uint32_t first_epoch = p_.epochs[blockIdx.x] + 1;
@@ -79,7 +84,8 @@ class ValueSample {
           }
           if (acts(4)) send(head, place, epoch);
         }
-        if (!rehearsing_) barrier_arrive(kEmptyBarrier + sequence % kHandovers, kStreamThreads + kTurnThreads);
+        if (!rehearsing_)
+          barrier_arrive(kEmptyBarrier + sequence % kHandovers, kStreamThreads + kTurnThreads);
       }
       // One pair late, so that the other blocks' sums are there.
       const int done = rehearsing_ ? 0 : pending_sequence;
@@ -104,15 +110,21 @@ class ValueSample {
 
  private:
   // In the rehearsal a warp runs one phase only, without waiting for another.
-  __device__ bool acts(int phase) const { return !rehearsing_ || warp_ == phase; }
+  __device__ bool acts(int phase) const {
+    return !rehearsing_ || warp_ == phase;
+  }
 
-  // With several pairs a team, the two warps of a head take turns with pairs instead of sharing one:
-  // each pair takes longer, both together less. Sums are made in the same order either way.
+  // With several pairs a team, the two warps of a head take turns with pairs instead of sharing
+  // one: each pair takes longer, both together less. Sums are made in the same order either way.
   static_assert(!kInTurns || kHeadWarps == 2);
   static constexpr int kTurns = kInTurns ? 2 : 1;
   static constexpr int kTurnThreads = kSampleThreads / kTurns;
-  __device__ int first_part() const { return kInTurns ? 0 : warp_ % kHeadWarps; }
-  __device__ int last_part() const { return kInTurns ? kHeadWarps - 1 : warp_ % kHeadWarps; }
+  __device__ int first_part() const {
+    return kInTurns ? 0 : warp_ % kHeadWarps;
+  }
+  __device__ int last_part() const {
+    return kInTurns ? kHeadWarps - 1 : warp_ % kHeadWarps;
+  }
 
   // Waits for the warps of this turn.
   __device__ void sync_turn() const {
@@ -128,7 +140,8 @@ class ValueSample {
     }
   }
 
-  // A team of this block alone, with equal weights and two draws; runs and scores are whatever is there.
+  // A team of this block alone, with equal weights and two draws; runs and scores are whatever is
+  // there.
   __device__ void rehearse() {
     rehearsing_ = hidden(1) != 0;
     buffer_ = 0;
@@ -169,8 +182,12 @@ class ValueSample {
         p_.partials + static_cast<std::size_t>(team_) * kExchanges * splits_ * splits_ * per_block_;
   }
 
-  __device__ int list_of(int head) const { return kInTurns ? warp_ : head; }
-  __device__ int warp_head(int k) const { return warp_ / kHeadWarps * kWarpHeads + k; }
+  __device__ int list_of(int head) const {
+    return kInTurns ? warp_ : head;
+  }
+  __device__ int warp_head(int k) const {
+    return warp_ / kHeadWarps * kWarpHeads + k;
+  }
 
   // Place of the first of a pair's heads in arrays [request][query head].
   __device__ std::int64_t first_head(const PairCursor& pair) const {
@@ -206,8 +223,8 @@ class ValueSample {
     offset_ = __ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.offset));
     // A lane a head.
     shared_offset_ = stream_of(pair, warp_head(lane_ % kWarpHeads)).uniform(0);
-    run_scores_ = Shape::kTiles *
-                  steps_of(p_, own_split_, pair.length, kStreamWarps * Shape::kStepTokens);
+    run_scores_ =
+        Shape::kTiles * steps_of(p_, own_split_, pair.length, kStreamWarps * Shape::kStepTokens);
     if (rehearsing_) return;
     if (p_.arguments.scheme == ValueScheme::kIndependent) {
       for (int head = 0; head < p_.group; ++head) {
@@ -218,8 +235,8 @@ class ValueSample {
     barrier_sync(kFullBarrier + sequence % kHandovers, kStreamThreads + kTurnThreads);
   }
 
-  // Run `index` of the line of this block for a head: the streaming thread that kept it, and its number
-  // there.
+  // Run `index` of the line of this block for a head: the streaming thread that kept it, and its
+  // number there.
   __device__ static void place_of_run(int head, int index, int* thread, int* kept) {
     const int place = (index & 3) * 32 + (index >> 2);  // so that adjacent lanes read adjacent runs
     if constexpr (kSlots == 4) {
@@ -247,8 +264,8 @@ class ValueSample {
       largest = fmaxf(largest, runs[r].exponent);
     }
     // Exponents are integers; what lies beyond 2^29 is told as no number or no weight.
-    const int exponent = __reduce_max_sync(
-        0xffffffffU, static_cast<int>(fmaxf(-0x1p29F, fminf(largest, 0x1p29F))));
+    const int exponent =
+        __reduce_max_sync(0xffffffffU, static_cast<int>(fmaxf(-0x1p29F, fminf(largest, 0x1p29F))));
     std::uint64_t ends[kEach];
     std::uint64_t sum = 0;
     bool number = exponent < (1 << 29);
@@ -269,7 +286,8 @@ class ValueSample {
     if (lane_ == 31) {
       const Mass own{number ? before + sum : kNotANumber,
                      exponent > -(1 << 29) ? exponent : kNoExponent};
-      if (first_part() == 0) publish(masses_ + (place * kSlots + head) * splits_ + split_, own, epoch);
+      if (first_part() == 0)
+        publish(masses_ + (place * kSlots + head) * splits_ + split_, own, epoch);
       shared_.masses[warp_][k] = own;
     }
     __syncwarp();
@@ -285,7 +303,8 @@ class ValueSample {
     return value;
   }
 
-  // Waits for the masses of the team; what lies before this block, the total, and this block's draws.
+  // Waits for the masses of the team; what lies before this block, the total, and this block's
+  // draws.
   __device__ void collect_masses(const PairCursor& pair, int head, int place, std::uint32_t epoch) {
     const int k = head % kWarpHeads;
     const Mass own = shared_.masses[warp_][k];
@@ -352,13 +371,13 @@ class ValueSample {
   }
 
   __device__ float* sorted_of(int head) const {
-    return p_.sorted +
-           ((static_cast<std::size_t>(blockIdx.x) * 2 + turn_) * kSlots + head) * p_.arguments.samples;
+    return p_.sorted + ((static_cast<std::size_t>(blockIdx.x) * 2 + turn_) * kSlots + head) *
+                           p_.arguments.samples;
   }
 
   __device__ Draws draws_of(const PairCursor& pair, int head) const {
-    return {p_.arguments.scheme, samples_, total_, stride_, inverse_stride_, offset_of_head_, sorted_of(head),
-            stream_of(pair, head)};
+    return {p_.arguments.scheme, samples_,        total_,          stride_,
+            inverse_stride_,     offset_of_head_, sorted_of(head), stream_of(pair, head)};
   }
 
   // Lists the tokens on which the draws of this window fall, and how many on each; in
@@ -398,8 +417,9 @@ class ValueSample {
     return listed;
   }
 
-  // The first token of this block through which the weight exceeds a position of the whole line. Sums are
-  // compared at the exponent at which they were made: x >> shift > y is x >= (y + 1) << shift.
+  // The first token of this block through which the weight exceeds a position of the whole line.
+  // Sums are compared at the exponent at which they were made: x >> shift > y is x >= (y + 1) <<
+  // shift.
   __device__ std::uint32_t token_at(const PairCursor& pair, int k, std::uint64_t position) const {
     constexpr int kAhead = 8;
     const std::uint64_t* ends = shared_.ends[list_of(warp_head(k))];
@@ -441,8 +461,8 @@ class ValueSample {
         --place;
       }
     }
-    const int token = token_of(place) + thread / 32 * Shape::kStepTokens +
-                      run_token<kSlots>(thread % 32, kept);
+    const int token =
+        token_of(place) + thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
     return static_cast<std::uint32_t>(min(token, pair.length - 1));
   }
 
@@ -496,14 +516,15 @@ class ValueSample {
 
   // Goes through the tokens of a run that holds the draws from `from` to `to` - 1, or some of them;
   // returns how many tokens it found.
-  __device__ int walk(const PairCursor& pair, const Draws& all, int k, int run,
-                      std::uint64_t begin, int from, int to, std::uint32_t* found) const {
+  __device__ int walk(const PairCursor& pair, const Draws& all, int k, int run, std::uint64_t begin,
+                      int from, int to, std::uint32_t* found) const {
     constexpr int kAhead = 8;
     int thread, kept;
     place_of_run(warp_head(k), run, &thread, &kept);
     const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
     const float* scores = scores_of(thread, kept);
-    // A weight of 1 at the block's exponent is 2^40 units there; places are relative to the run's begin.
+    // A weight of 1 at the block's exponent is 2^40 units there; places are relative to the run's
+    // begin.
     const double start =
         static_cast<double>(before_ + shifted(begin, own_shift_)) * all.inverse_stride;
     const float per_weight = ldexpf(static_cast<float>(all.inverse_stride), kMassBits - own_shift_);
@@ -549,8 +570,8 @@ class ValueSample {
            static_cast<std::uint32_t>(count);
   }
 
-  // A group of lanes reads a row; several rows of each are on their way at once. Row i is added to sum
-  // i % kStreams of the streams of a head.
+  // A group of lanes reads a row; several rows of each are on their way at once. Row i is added to
+  // sum i % kStreams of the streams of a head.
   __device__ void gather(const PairCursor& pair) {
     const int first_warp = kInTurns ? warp_ : warp_ - first_part();
     const int last_warp = kInTurns ? warp_ : first_warp + kHeadWarps - 1;
@@ -638,7 +659,8 @@ class ValueSample {
       if (total_ == kNotANumber) sum = __int_as_float(0x7fc00000);
       const int o = head * kDimension + f;
       const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
-      publish(words + (owner * splits_ + split_) * per_block_ + (o - owner * per_block_), sum, epoch);
+      publish(words + (owner * splits_ + split_) * per_block_ + (o - owner * per_block_), sum,
+              epoch);
     }
     sync_head(head);
   }

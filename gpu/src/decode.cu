@@ -31,7 +31,8 @@ void check_cuda(cudaError_t error, const char* what) {
 
 void check_range(const char* name, long long value, long long low, long long high) {
   if (value < low || value > high) {
-    refuse(Status::kInvalidArgument, "%s is %lld, allowed are %lld to %lld", name, value, low, high);
+    refuse(Status::kInvalidArgument, "%s is %lld, allowed are %lld to %lld", name, value, low,
+           high);
   }
 }
 
@@ -56,14 +57,19 @@ int size_of(ElementType type) {
 
 KernelEntry kernel_of_shape(const DecodeArguments& a, int slots, bool several_pairs) {
   switch (a.head_dimension) {
-    case 64: return kernel_of<64>(a.cache_type, slots, several_pairs);
-    case 96: return kernel_of<96>(a.cache_type, slots, several_pairs);
-    case 128: return kernel_of<128>(a.cache_type, slots, several_pairs);
-    case 192: return kernel_of<192>(a.cache_type, slots, several_pairs);
-    case 256: return kernel_of<256>(a.cache_type, slots, several_pairs);
+    case 64:
+      return kernel_of<64>(a.cache_type, slots, several_pairs);
+    case 96:
+      return kernel_of<96>(a.cache_type, slots, several_pairs);
+    case 128:
+      return kernel_of<128>(a.cache_type, slots, several_pairs);
+    case 192:
+      return kernel_of<192>(a.cache_type, slots, several_pairs);
+    case 256:
+      return kernel_of<256>(a.cache_type, slots, several_pairs);
     default:
-      refuse(Status::kUnsupported,
-             "head_dimension is %d, allowed are 64, 96, 128, 192 and 256", a.head_dimension);
+      refuse(Status::kUnsupported, "head_dimension is %d, allowed are 64, 96, 128, 192 and 256",
+             a.head_dimension);
   }
 }
 
@@ -86,7 +92,8 @@ void check_shape(const DecodeArguments& a) {
            static_cast<int>(a.query_type));
   }
   if (size_of(a.cache_type) == 2 && a.cache_type != a.query_type) {
-    refuse(Status::kUnsupported, "query_type and cache_type differ, allowed with 8-bit caches only");
+    refuse(Status::kUnsupported,
+           "query_type and cache_type differ, allowed with 8-bit caches only");
   }
   check_range("seed_stride", a.seed_stride, 0, 1);
 }
@@ -197,8 +204,8 @@ Plan plan_of(const DecodeArguments& a) {
         place(static_cast<std::size_t>(blocks) * 2 * plan.slots * a.samples * sizeof(float)));
   }
   if (!in_shared) {
-    p.scores = reinterpret_cast<float*>(
-        place(blocks * p.buffers * p.handover_floats * sizeof(float)));
+    p.scores =
+        reinterpret_cast<float*>(place(blocks * p.buffers * p.handover_floats * sizeof(float)));
   }
   plan.workspace_bytes = layout.used;
   return plan;
@@ -206,7 +213,9 @@ Plan plan_of(const DecodeArguments& a) {
 
 }  // namespace
 
-const char* last_error() { return last_message.c_str(); }
+const char* last_error() {
+  return last_message.c_str();
+}
 
 std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
   try {
@@ -225,9 +234,10 @@ Status decode(const DecodeArguments& arguments, cudaStream_t stream) {
       refuse(Status::kWorkspaceTooSmall, "workspace_bytes is %zu, needed are %zu",
              arguments.workspace_bytes, plan.workspace_bytes);
     }
-    check_cuda(cudaFuncSetAttribute(plan.kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(plan.shared_bytes)),
-               "cudaFuncSetAttribute");
+    check_cuda(
+        cudaFuncSetAttribute(plan.kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(plan.shared_bytes)),
+        "cudaFuncSetAttribute");
     void* kernel_arguments[] = {&plan.parameters};
     check_cuda(cudaLaunchCooperativeKernel(
                    plan.kernel.function,

@@ -26,10 +26,14 @@ KernelEntry entry_of(int slots, bool several_pairs) {
 template <int kDimension>
 KernelEntry kernel_of(ElementType cache_type, int slots, bool several_pairs) {
   switch (cache_type) {
-    case ElementType::kBf16: return entry_of<ElementType::kBf16, kDimension>(slots, several_pairs);
-    case ElementType::kFp16: return entry_of<ElementType::kFp16, kDimension>(slots, several_pairs);
-    case ElementType::kFp8E4M3: return entry_of<ElementType::kFp8E4M3, kDimension>(slots, several_pairs);
-    case ElementType::kInt8: return entry_of<ElementType::kInt8, kDimension>(slots, several_pairs);
+    case ElementType::kBf16:
+      return entry_of<ElementType::kBf16, kDimension>(slots, several_pairs);
+    case ElementType::kFp16:
+      return entry_of<ElementType::kFp16, kDimension>(slots, several_pairs);
+    case ElementType::kFp8E4M3:
+      return entry_of<ElementType::kFp8E4M3, kDimension>(slots, several_pairs);
+    case ElementType::kInt8:
+      return entry_of<ElementType::kInt8, kDimension>(slots, several_pairs);
   }
   return {};
 }

@@ -20,8 +20,8 @@ Setup load_setup(const RunOptions& options);
 
 class OutputFile;
 
-// Once in a process. Bursts go to `dram_trace` where there is one, while they arrive. Throws InputError
-// and VerificationError.
+// Once in a process. Bursts go to `dram_trace` where there is one, while they arrive. Throws
+// InputError and VerificationError.
 RunResult simulate(const RunOptions& options, const Setup& setup, OutputFile* dram_trace = nullptr);
 
 // Loads, simulates, checks and writes everything that was asked for. Throws InputError and

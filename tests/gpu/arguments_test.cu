@@ -1,4 +1,5 @@
-// What decode() refuses, with the message that says why. Shapes need a device (its processors are asked).
+// What decode() refuses, with the message that says why. Shapes need a device (its processors are
+// asked).
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -21,11 +22,14 @@ TEST(DecodeArguments, WrongOnesAreRefusedByName) {
   const Refusal refusals[] = {
       {"requests is 0", Status::kInvalidArgument, [](DecodeArguments& a) { a.requests = 0; }},
       {"kv_heads is 0", Status::kInvalidArgument, [](DecodeArguments& a) { a.kv_heads = 0; }},
-      {"query_heads is 33", Status::kInvalidArgument, [](DecodeArguments& a) { a.query_heads = 33; }},
+      {"query_heads is 33", Status::kInvalidArgument,
+       [](DecodeArguments& a) { a.query_heads = 33; }},
       {"query_heads / kv_heads is 17", Status::kUnsupported,
        [](DecodeArguments& a) { a.query_heads = 17 * a.kv_heads; }},
-      {"head_dimension is 46", Status::kUnsupported, [](DecodeArguments& a) { a.head_dimension = 46; }},
-      {"head_dimension is 72", Status::kUnsupported, [](DecodeArguments& a) { a.head_dimension = 72; }},
+      {"head_dimension is 46", Status::kUnsupported,
+       [](DecodeArguments& a) { a.head_dimension = 46; }},
+      {"head_dimension is 72", Status::kUnsupported,
+       [](DecodeArguments& a) { a.head_dimension = 72; }},
       {"samples is 0", Status::kInvalidArgument, [](DecodeArguments& a) { a.samples = 0; }},
       {"maximum_length is 4194305", Status::kInvalidArgument,
        [](DecodeArguments& a) { a.maximum_length = (1 << 22) + 1; }},
@@ -33,7 +37,8 @@ TEST(DecodeArguments, WrongOnesAreRefusedByName) {
        [](DecodeArguments& a) { a.query_type = ElementType::kFp16; }},
       {"query_type is 3", Status::kUnsupported,
        [](DecodeArguments& a) { a.query_type = ElementType::kInt8; }},
-      {"queries is null", Status::kInvalidArgument, [](DecodeArguments& a) { a.queries = nullptr; }},
+      {"queries is null", Status::kInvalidArgument,
+       [](DecodeArguments& a) { a.queries = nullptr; }},
       {"keys is not aligned to 16 bytes", Status::kInvalidArgument,
        [](DecodeArguments& a) { a.keys.data = static_cast<const char*>(a.keys.data) + 4; }},
       {"values.token_stride is 1023 elements", Status::kInvalidArgument,
@@ -45,7 +50,8 @@ TEST(DecodeArguments, WrongOnesAreRefusedByName) {
        }},
       {"workspace_bytes is 1, needed are", Status::kWorkspaceTooSmall,
        [](DecodeArguments& a) { a.workspace_bytes = 1; }},
-      {"workspace is null", Status::kInvalidArgument, [](DecodeArguments& a) { a.workspace = nullptr; }},
+      {"workspace is null", Status::kInvalidArgument,
+       [](DecodeArguments& a) { a.workspace = nullptr; }},
       {"seed is null", Status::kInvalidArgument, [](DecodeArguments& a) { a.seed = nullptr; }},
   };
   Shape shape;

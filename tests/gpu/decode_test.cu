@@ -18,10 +18,11 @@ bool has_device() {
 #define SANTA_NEED_DEVICE() \
   if (!has_device()) GTEST_SKIP() << "no CUDA device"
 
-// Values that are 1 in feature (token - first) and 0 elsewhere: the output times S counts the draws of
-// the tokens from `first` on.
+// Values that are 1 in feature (token - first) and 0 elsewhere: the output times S counts the draws
+// of the tokens from `first` on.
 Problem::ValueOf indicator(int first, ElementType) {
-  return [first](int, int token, int, int feature) { return token - first == feature ? 1.0F : 0.0F; };
+  return
+      [first](int, int token, int, int feature) { return token - first == feature ? 1.0F : 0.0F; };
 }
 
 // Systematic draws: each count is within 1 of S times the probability, and a multiple of 1 / S.
@@ -87,8 +88,8 @@ TEST(Decode, CountsAddUpToTheBudget) {
 
 TEST(Decode, AllTypesDimensionsAndGroups) {
   SANTA_NEED_DEVICE();
-  for (const auto type : {ElementType::kBf16, ElementType::kFp16, ElementType::kFp8E4M3,
-                          ElementType::kInt8}) {
+  for (const auto type :
+       {ElementType::kBf16, ElementType::kFp16, ElementType::kFp8E4M3, ElementType::kInt8}) {
     for (const int dimension : {64, 96, 128, 192, 256}) {
       for (const int group : {1, 2, 4, 5, 7, 8, 16}) {
         Shape shape;
@@ -121,7 +122,8 @@ void expect_unbiased(Shape shape, int seeds) {
       squares[i] += static_cast<double>(out[i]) * out[i];
     }
   }
-  // Two-sided, all elements together at 0.1 %: normal quantile of 1 - 0.0005 / count, count to 4096.
+  // Two-sided, all elements together at 0.1 %: normal quantile of 1 - 0.0005 / count, count to
+  // 4096.
   constexpr double kQuantile = 5.3;
   double worst = 0;
   for (int h = 0; h < shape.query_heads; ++h) {
@@ -287,7 +289,8 @@ TEST(Decode, SeedsAndOffsetsGiveOtherDraws) {
             problem.queries_.begin() + problem.queries_.size() / 2);
   const std::size_t half = problem.keys_.size() / 2;
   std::copy(problem.keys_.begin(), problem.keys_.begin() + half, problem.keys_.begin() + half);
-  std::copy(problem.values_.begin(), problem.values_.begin() + half, problem.values_.begin() + half);
+  std::copy(problem.values_.begin(), problem.values_.begin() + half,
+            problem.values_.begin() + half);
   problem.upload();
   const std::vector<float> first = problem.run(1);
   EXPECT_NE(first, problem.run(2));

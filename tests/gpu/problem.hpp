@@ -34,7 +34,9 @@ class Device {
     check(cudaMemset(data_, 0, count * sizeof(T) + 256));
   }
   explicit Device(const std::vector<T>& host) : Device(host.size()) { put(host); }
-  Device(Device&& other) noexcept : data_(other.data_), count_(other.count_) { other.data_ = nullptr; }
+  Device(Device&& other) noexcept : data_(other.data_), count_(other.count_) {
+    other.data_ = nullptr;
+  }
   Device& operator=(Device&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(count_, other.count_);
@@ -79,8 +81,8 @@ inline void encode(ElementType type, float value, std::uint8_t* to) {
       return;
     }
     case ElementType::kInt8:
-      *to = static_cast<std::uint8_t>(static_cast<std::int8_t>(
-          std::lrint(std::fmin(127.0F, std::fmax(-127.0F, value)))));
+      *to = static_cast<std::uint8_t>(
+          static_cast<std::int8_t>(std::lrint(std::fmin(127.0F, std::fmax(-127.0F, value)))));
       return;
   }
 }
@@ -102,7 +104,8 @@ inline float decoded(ElementType type, const std::uint8_t* from) {
       std::memcpy(&x, from, 1);
       return static_cast<float>(x);
     }
-    case ElementType::kInt8: return static_cast<float>(static_cast<std::int8_t>(*from));
+    case ElementType::kInt8:
+      return static_cast<float>(static_cast<std::int8_t>(*from));
   }
   return 0;
 }
@@ -135,12 +138,14 @@ class Problem {
     std::mt19937_64 random(shape_.data_seed);
     std::normal_distribution<float> gauss;
     const float query_size = shape_.spread;
-    queries_.resize(static_cast<std::size_t>(requests) * shape_.query_heads * shape_.head_dimension * 2);
+    queries_.resize(static_cast<std::size_t>(requests) * shape_.query_heads *
+                    shape_.head_dimension * 2);
     for (std::size_t i = 0; i < queries_.size() / 2; ++i) {
       encode(shape_.query_type, query_size * gauss(random), &queries_[2 * i]);
     }
-    blocks_per_request_ =
-        shape_.block_tokens > 0 ? (shape_.capacity + shape_.block_tokens - 1) / shape_.block_tokens : 1;
+    blocks_per_request_ = shape_.block_tokens > 0
+                              ? (shape_.capacity + shape_.block_tokens - 1) / shape_.block_tokens
+                              : 1;
     const std::size_t tokens =
         shape_.block_tokens > 0
             ? static_cast<std::size_t>(blocks_per_request_) * shape_.block_tokens * requests
@@ -157,7 +162,8 @@ class Problem {
     const float value_size = key_size;
     // Slots beyond a length hold NaN where the type has one.
     for (auto* cache : {&keys_, &values_}) {
-      for (std::size_t i = 0; i < count; ++i) encode(shape_.cache_type, NAN, &(*cache)[i * element]);
+      for (std::size_t i = 0; i < count; ++i)
+        encode(shape_.cache_type, NAN, &(*cache)[i * element]);
     }
     for (int r = 0; r < requests; ++r) {
       for (int n = 0; n < shape_.lengths[r]; ++n) {
@@ -165,8 +171,8 @@ class Problem {
           for (int f = 0; f < shape_.head_dimension; ++f) {
             const std::size_t at = index(r, n, h, f) * element;
             encode(shape_.cache_type, key_size * gauss(random), &keys_[at]);
-            encode(shape_.cache_type,
-                   value_of ? value_of(r, n, h, f) : value_size * gauss(random), &values_[at]);
+            encode(shape_.cache_type, value_of ? value_of(r, n, h, f) : value_size * gauss(random),
+                   &values_[at]);
           }
         }
       }
@@ -176,10 +182,10 @@ class Problem {
   }
 
   std::size_t index(int request, int token, int head, int feature) const {
-    const std::int64_t block = shape_.block_tokens > 0
-                                   ? table_[static_cast<std::size_t>(request) * blocks_per_request_ +
-                                            token / shape_.block_tokens]
-                                   : request;
+    const std::int64_t block =
+        shape_.block_tokens > 0 ? table_[static_cast<std::size_t>(request) * blocks_per_request_ +
+                                         token / shape_.block_tokens]
+                                : request;
     const std::int64_t inside = shape_.block_tokens > 0 ? token % shape_.block_tokens : token;
     return static_cast<std::size_t>(block * block_stride() + inside * token_stride() +
                                     head * head_stride() + feature);
@@ -205,7 +211,8 @@ class Problem {
     const int kv_head = query_head / (shape_.query_heads / shape_.kv_heads);
     std::vector<double> p(shape_.lengths[request]);
     const std::size_t query =
-        (static_cast<std::size_t>(request) * shape_.query_heads + query_head) * shape_.head_dimension;
+        (static_cast<std::size_t>(request) * shape_.query_heads + query_head) *
+        shape_.head_dimension;
     double largest = -INFINITY;
     for (int n = 0; n < shape_.lengths[request]; ++n) {
       double sum = 0;
@@ -228,7 +235,8 @@ class Problem {
     std::vector<double> out(shape_.head_dimension);
     const std::vector<double> p = softmax(request, query_head);
     for (int n = 0; n < shape_.lengths[request]; ++n) {
-      for (int f = 0; f < shape_.head_dimension; ++f) out[f] += p[n] * value(request, n, kv_head, f);
+      for (int f = 0; f < shape_.head_dimension; ++f)
+        out[f] += p[n] * value(request, n, kv_head, f);
     }
     return out;
   }

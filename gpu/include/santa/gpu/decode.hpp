@@ -40,7 +40,8 @@ enum class ValueScheme {
 // be any multiple of 16 bytes, so NHD, HND and interleaved caches are all described.
 //   contiguous: element (request, token, KV head, feature) is at
 //               request * block_stride + token * token_stride + head * head_stride + feature
-//   paged:      the same with block_table[request * table_stride + token / block_tokens] for request
+//   paged:      the same with block_table[request * table_stride + token / block_tokens] for
+//   request
 //               and token % block_tokens for token; block_tokens is a power of two, at least 16
 struct CacheView {
   const void* data = nullptr;  // 16-byte aligned, on the device
@@ -79,10 +80,10 @@ struct DecodeArguments {
   int seed_stride = 0;                    // 0: one seed, and the number of a request enters the
                                           // draws; 1: a seed each, and only that enters them
 
-  void* output = nullptr;          // device, [request][query head][feature], type of the queries
-  float* log_sum_exp = nullptr;    // device, [request][query head], natural logarithm; may be null
-  void* workspace = nullptr;       // device, decode_workspace_bytes, zero before its first launch;
-  std::size_t workspace_bytes = 0; // used by one launch at a time
+  void* output = nullptr;           // device, [request][query head][feature], type of the queries
+  float* log_sum_exp = nullptr;     // device, [request][query head], natural logarithm; may be null
+  void* workspace = nullptr;        // device, decode_workspace_bytes, zero before its first launch;
+  std::size_t workspace_bytes = 0;  // used by one launch at a time
 };
 
 // Bytes of workspace for these shapes on the current device; pointers are not looked at. 0 when the
