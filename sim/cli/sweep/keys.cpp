@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "options.hpp"
+#include "santa/config/dram.hpp"
 #include "santa/config/hardware.hpp"
 #include "santa/config/message_text.hpp"
 
@@ -21,7 +23,9 @@ SweepKeys::SweepKeys() {
   for (const RunOptionName& option : run_option_names()) {
     (option.is_switch ? switches_ : options_).push_back(option.name);
   }
-  for (const config::KeyDescription& description : config::describe_hardware_keys()) {
+  std::vector<config::KeyDescription> keys = config::describe_hardware_keys();
+  for (config::KeyDescription& key : config::describe_dram_keys()) keys.push_back(std::move(key));
+  for (const config::KeyDescription& description : keys) {
     hardware_.push_back(description.key);
     for (std::size_t dot = description.key.find('.'); dot != std::string::npos;
          dot = description.key.find('.', dot + 1)) {
