@@ -61,7 +61,7 @@ def bench_table(path: str) -> str:
     medians = dict()
     for name, wall, cpu in re.findall(r"^(\w+)/\S*_median +([\d.]+) ms +([\d.]+) ms", text, re.M):
         medians[name] = wall if name in ("systemc", "systemc_dram", "golden_once") else cpu
-    ratios = dict(re.findall(r"^((?:golden|SystemC) / .+?)  +([\d.]+)", text, re.M))
+    ratios = dict(re.findall(r"^((?:golden|SystemC[\w .]*) / .+?)  +([\d.]+)", text, re.M))
     memory = re.search(r"^peak memory, MiB.*?  +(\d+)", text, re.M)
     machine = re.search(r"one core of (.+)$", text, re.M)
     if len(medians) != 6 or len(ratios) != 4 or not memory or not machine:

@@ -151,6 +151,11 @@ void bench(int requests, int length, float spread) {
 }  // namespace
 
 int main() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::fputs("decode_bench: no CUDA device\n", stderr);
+    return 2;
+  }
   std::puts("what\trequests\tlength\tsamples\tmedian_us\tp5_us\tp95_us");
   measure("empty launch", 0, 0, 0, [] { nothing<<<1, 32>>>(); });
   bench(1, 8192, 1);

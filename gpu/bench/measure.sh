@@ -2,7 +2,7 @@
 # Times the decode kernels and their peers on the device of this machine, one after the other, and prints
 # tab-separated values behind lines that say on what and of which commit.
 #
-#   gpu/bench/measure.sh build/bench/decode_bench COMMIT > gpu/results/NAME.tsv
+#   gpu/bench/measure.sh build/bench-gpu/decode_bench COMMIT > gpu/results/NAME.tsv
 set -euo pipefail
 if [ $# -ne 2 ]; then
   sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
