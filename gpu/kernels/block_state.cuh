@@ -92,12 +92,7 @@ struct BlockShape : TileShape<kType, kDimension> {
   };
 };
 
-// Which head and which of a 16-token tile a lane's run `run` belongs to.
-template <int kSlots>
-__device__ inline int run_head(int lane, int run) {
-  if constexpr (kSlots == 4) return 2 * (lane & 1) + run;
-  return 8 * (run / 4) + 2 * (lane & 3) + (run & 1);
-}
+// Which of a 16-token tile a lane's run `run` belongs to.
 template <int kSlots>
 __device__ inline int run_token(int lane, int run) {
   if constexpr (kSlots == 4) return lane / 4 + 8 * ((lane & 3) / 2);

@@ -37,13 +37,12 @@ class KeyStream {
       (&shared_.queries[0][0][0])[i] = make_uint4(0, 0, 0, 0);
     }
     barrier_sync(kStreamBarrier, kStreamThreads);
-    stage_query(next, 0);
     bool known = p_.arguments.block_table != nullptr;
     if (known) {
       if (!first.advance(p_)) return;
       next = first;
-      stage_query(next, 0);
     }
+    stage_query(next, 0);
 #pragma unroll 1
     for (;;) {
       locate(next, 0);
@@ -53,8 +52,7 @@ class KeyStream {
       known = true;
       if (first.length > 0) {
         // The guess was right.
-        first = {next.request, next.kv_head, first.length};
-        next = first;
+        next.length = first.length;
         break;
       }
       if (!first.advance(p_)) return;
@@ -135,12 +133,14 @@ class KeyStream {
     }
   }
 
-  // Asks for the queries of a pair, ahead of their use.
+  // Asks for the queries of a pair, ahead of their use. Copies to one place have no order of their
+  // own, so those of a wrong guess must have ended.
   __device__ void stage_query(const PairCursor& pair, int half) {
     const char* query =
         static_cast<const char*>(p_.arguments.queries) +
         2 * (pair.request * p_.arguments.query_request_stride +
              static_cast<std::int64_t>(pair.kv_head) * p_.group * p_.arguments.query_head_stride);
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
 #pragma unroll 1
     for (int i = thread_; i < p_.group * (kDimension / 8); i += kStreamThreads) {
       const int head = i / (kDimension / 8), piece = i % (kDimension / 8);

@@ -23,7 +23,6 @@
 namespace santa::cli {
 namespace {
 
-constexpr const char* kStandardOutput = "-";
 constexpr std::uint64_t kDefaultSeeds = 20;
 constexpr std::uint32_t kEffort = 8192;        // context times features of a random request
 constexpr std::uint32_t kTimedEffort = 65536;  // the same where latencies are compared
@@ -134,17 +133,9 @@ void cosimulate(const CosimOptions& options) {
   work.progress = [&](double fraction) { progress.show("simulating", fraction); };
 
   const cosim::CosimResult result = cosim::run_cosim(work);
-  std::string screen = make_cosim_table(result, hardware);
-  if (!options.json.empty()) {
-    std::string report = to_text(make_cosim_report(result, hardware, work.whole_command));
-    if (options.json == kStandardOutput) {
-      screen = std::move(report);
-    } else {
-      OutputFile file("--json", options.json);
-      file.write(report);
-      file.commit();
-    }
-  }
+  const std::string screen = place_result(options.json, make_cosim_table(result, hardware), [&] {
+    return make_cosim_report(result, hardware, work.whole_command);
+  });
   write_standard_output(screen);
   if (!result.failure.empty()) throw energy::VerificationError(result.failure);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "output_file.hpp"
 #include "santa/error.hpp"
 
 namespace santa::cli {
@@ -79,6 +80,16 @@ std::string to_text(const Json& json) {
   std::string text;
   append(text, json, 0);
   return text + "\n";
+}
+
+std::string place_result(const std::string& option, std::string screen,
+                         const std::function<Json()>& make) {
+  if (option.empty()) return screen;
+  if (option == kStandardOutput) return to_text(make());
+  OutputFile file("--json", option);
+  file.write(to_text(make()));
+  file.commit();
+  return screen;
 }
 
 }  // namespace santa::cli

@@ -11,8 +11,6 @@
 namespace santa::cli {
 namespace {
 
-constexpr const char* kStandardOutput = "-";
-
 // Everything that can be wrong with the output path, before any work.
 void check_output(const ModelOptions& options) {
   if (options.json.empty() || options.json == kStandardOutput) return;
@@ -28,17 +26,9 @@ void check_output(const ModelOptions& options) {
 void run_model(const ModelOptions& options) {
   check_output(options);
   const ModelResult result = simulate_model(options);
-  std::string screen = options.tsv ? make_tsv(result) : make_table(result);
-  if (!options.json.empty()) {
-    std::string report = to_text(make_report(result));
-    if (options.json == kStandardOutput) {
-      screen = std::move(report);
-    } else {
-      OutputFile file("--json", options.json);
-      file.write(report);
-      file.commit();
-    }
-  }
+  const std::string screen =
+      place_result(options.json, options.tsv ? make_tsv(result) : make_table(result),
+                   [&] { return make_report(result); });
   write_standard_output(screen);
 }
 

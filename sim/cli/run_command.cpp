@@ -26,8 +26,6 @@
 namespace santa::cli {
 namespace {
 
-constexpr const char* kStandardOutput = "-";
-
 // The unit asked for comes first; no unit twice.
 std::vector<sim::UnitRequest> choose_units(const RunOptions& options) {
   using attention::ValueScheme;
@@ -147,17 +145,9 @@ void run(const RunOptions& options) {
   std::optional<OutputFile> trace;
   if (!options.dram_trace.empty()) trace.emplace("--dram-trace", options.dram_trace);
   const RunResult result = simulate(options, setup, trace ? &*trace : nullptr);
-  std::string screen = options.tsv ? make_tsv(result) : make_table(result);
-  if (!options.json.empty()) {
-    std::string report = to_text(make_report(result));
-    if (options.json == kStandardOutput) {
-      screen = std::move(report);
-    } else {
-      OutputFile file("--json", options.json);
-      file.write(report);
-      file.commit();
-    }
-  }
+  const std::string screen =
+      place_result(options.json, options.tsv ? make_tsv(result) : make_table(result),
+                   [&] { return make_report(result); });
   if (!options.timeline.empty()) {
     OutputFile file("--timeline", options.timeline);
     write_timeline(result, file);

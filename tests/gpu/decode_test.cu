@@ -20,14 +20,14 @@ bool has_device() {
 
 // Values that are 1 in feature (token - first) and 0 elsewhere: the output times S counts the draws
 // of the tokens from `first` on.
-Problem::ValueOf indicator(int first, ElementType) {
+Problem::ValueOf indicator(int first) {
   return
       [first](int, int token, int, int feature) { return token - first == feature ? 1.0F : 0.0F; };
 }
 
 // Systematic draws: each count is within 1 of S times the probability, and a multiple of 1 / S.
 void expect_systematic_counts(Shape shape, int first, std::uint64_t seed) {
-  Problem problem(shape, indicator(first, shape.cache_type));
+  Problem problem(shape, indicator(first));
   problem.upload();
   const std::vector<float> out = problem.run(seed);
   const int d = shape.head_dimension;
@@ -163,7 +163,7 @@ TEST(Decode, IndependentDrawsVaryAsTheyShould) {
   shape.samples = 64;
   shape.scheme = ValueScheme::kIndependent;
   shape.query_type = shape.cache_type = ElementType::kFp16;
-  Problem problem(shape, indicator(0, shape.cache_type));
+  Problem problem(shape, indicator(0));
   problem.upload();
   const std::vector<double> p = problem.softmax(0, 0);
   constexpr int kSeeds = 4000;

@@ -212,15 +212,9 @@ void compare(const CompareOptions& options) {
   require_distinct({{"A", options.a}, {"B", options.b}}, outputs);
   const Comparison comparison = compare_results(load_result(options.a), load_result(options.b),
                                                 options.other_input, {options.a, options.b});
-  std::string screen = options.tsv ? as_tsv(comparison) : as_table(comparison, options);
-  if (options.json == "-") {
-    screen = to_text(as_json(comparison, options));
-  } else if (!options.json.empty()) {
-    OutputFile file("--json", options.json);
-    file.write(to_text(as_json(comparison, options)));
-    file.commit();
-  }
-  write_standard_output(screen);
+  write_standard_output(
+      place_result(options.json, options.tsv ? as_tsv(comparison) : as_table(comparison, options),
+                   [&] { return as_json(comparison, options); }));
 }
 
 }  // namespace santa::cli

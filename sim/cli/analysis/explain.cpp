@@ -232,12 +232,8 @@ void explain(const ExplainOptions& options) {
     OutputFile::check("--json", options.json);
   }
   const Explanation explanation = make_explanation(options);
-  if (to_file) {
-    OutputFile file("--json", options.json);
-    file.write(to_text(as_json(explanation)));
-    file.commit();
-  }
-  write_standard_output(options.json == "-" ? to_text(as_json(explanation)) : as_text(explanation));
+  write_standard_output(
+      place_result(options.json, as_text(explanation), [&] { return as_json(explanation); }));
 }
 
 }  // namespace santa::cli
