@@ -24,6 +24,7 @@ constexpr const char* kMainExamples = R"(Examples:
   santasim model llama-3.1-8b --context 131072    a decode step of all layers
   santasim cosim                                  the unit in SystemVerilog against its models
   santasim vectors check traces/vectors           recorded results against the golden model
+  santasim bench --lengths 32768 --batches 1      the CUDA kernels on this machine's device
   santasim sweep SPEC.yaml --out DIR              many runs, on all cores or by mpirun
   santasim report DIR -o report.html              results as one page of figures
   santasim explain result.json                    what limits a run, and what to change
@@ -264,6 +265,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   const CLI::App* model = add_model(*app, raw_model);
   const CLI::App* cosim = add_cosim(*app, raw_cosim);
   const CLI::App* vectors = add_vectors(*app, raw_vectors);
+  gpu::bench::BenchOptions bench_options;
+  CLI::App* bench = app->add_subcommand("bench", "Time the CUDA kernels on this machine's device");
+  gpu::bench::add_bench_options(*bench, bench_options);
   RawSweepOptions raw_sweep;
   RawCompareOptions raw_compare;
   RawExplainOptions raw_explain;
@@ -291,6 +295,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   }
   if (cosim->parsed()) result.cosim = check_cosim_options(raw_cosim);
   if (vectors->parsed()) result.vectors = check_vectors_options(*vectors, raw_vectors);
+  if (bench->parsed()) result.bench = bench_options;
   if (sweep->parsed()) result.sweep = check_sweep_options(raw_sweep);
   if (compare->parsed()) result.compare = check_compare_options(raw_compare);
   if (report->parsed()) result.report = check_report_options(raw_report);

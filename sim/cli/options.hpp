@@ -10,6 +10,7 @@
 #include "santa/attention/decode.hpp"
 #include "santa/attention/synthetic.hpp"
 #include "santa/config/yaml_reader.hpp"
+#include "santa/gpu/bench/options.hpp"
 
 namespace santa::cli {
 
@@ -135,6 +136,7 @@ struct CommandLine {
   std::shared_ptr<const ModelOptions> model;
   std::optional<CosimOptions> cosim;
   std::optional<VectorsOptions> vectors;
+  std::optional<gpu::bench::BenchOptions> bench;
   std::optional<DescribeOptions> describe;
   std::optional<SweepOptions> sweep;
   std::optional<CompareOptions> compare;

@@ -5,6 +5,7 @@
 
 #include "analysis/compare.hpp"
 #include "analysis/explain.hpp"
+#include "bench_command.hpp"
 #include "cosim_command.hpp"
 #include "describe_command.hpp"
 #include "failure.hpp"
@@ -28,6 +29,7 @@ int execute(int argc, const char* const* argv) {
   if (command.model) run_model(*command.model);
   if (command.cosim) cosimulate(*command.cosim);
   if (command.vectors) handle_vectors(*command.vectors);
+  if (command.bench) bench(*command.bench);
   if (command.compare) compare(*command.compare);
   if (command.report) report(*command.report);
   if (command.explain) explain(*command.explain);

@@ -1,0 +1,14 @@
+// The head dimension SANTA_HEAD_DIMENSION where the package is built without its kernels
+// (setup.py); the operator refuses it before it would be asked for.
+#include "kernel_table.hpp"
+
+namespace santa::gpu {
+
+template <int kDimension>
+KernelEntry kernel_of(ElementType, int, bool) {
+  return {};
+}
+
+template KernelEntry kernel_of<SANTA_HEAD_DIMENSION>(ElementType, int, bool);
+
+}  // namespace santa::gpu
