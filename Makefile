@@ -7,6 +7,7 @@ MAKEFLAGS += --no-builtin-rules
 
 PRESET ?= release
 FUZZ_SECONDS ?= 60
+GPU_RESULTS ?= gpu/results/h200.json
 # Parallel jobs: bounded by cores and by memory. `make JOBS=4 ...` overrides.
 ifeq ($(origin JOBS),undefined)
 JOBS := $(shell tools/jobs.sh)
@@ -43,6 +44,19 @@ build: configure ## Build the program, build/bin/santasim
 bench: configure ## Build and run the benchmarks
 	cmake --build $(BUILD) --parallel $(JOBS)
 	tools/bench.sh $(BUILD)
+
+.PHONY: bench-gpu
+bench-gpu: configure ## Time the CUDA kernels and their peers; writes $(GPU_RESULTS), docs/gpu.md and its figure
+	cmake --build $(BUILD) --parallel $(JOBS) --target decode_bench
+	python3 gpu/bench/measure.py --program $(BUILD)/bench-gpu/decode_bench --json $(GPU_RESULTS)
+	tools/setup.sh figures
+	tools/gpu_table.py $(GPU_RESULTS) docs/gpu.md
+	/usr/bin/python3 tools/gpu_figure.py $(GPU_RESULTS) docs/images/gpu_decode.svg
+
+.PHONY: test-gpu-python
+test-gpu-python: ## Build the PyTorch operator against the installed PyTorch, and test it
+	python3 -m pip install --no-build-isolation --no-deps ./gpu/python
+	cd gpu/python && python3 -m pytest tests
 
 .PHONY: models
 models: build ## Simulate Llama-3.1-8B to a million tokens; writes docs/models.md (a quarter of an hour)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the table of docs/gpu.md from a file of gpu/bench/measure.sh.
+"""Writes the tables of docs/gpu.md from a result of gpu/bench/measure.py.
 
-  tools/gpu_table.py gpu/results/NAME.tsv docs/gpu.md [--check]
+  tools/gpu_table.py gpu/results/NAME.json docs/gpu.md [--check]
 
-It stands between two marks in the document. With --check nothing is written, and the exit code is 1
+They stand between two marks in the document. With --check nothing is written, and the exit code is 1
 where the document differs.
 """
 
@@ -11,50 +11,100 @@ import argparse
 import pathlib
 import sys
 
+from gpu_results import BadFile, GpuResults, READ, READ_BOTH, OWN, step_name
+
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
-DENSE = ("SDPA cuDNN", "SDPA flash")
-READ = "plain read of keys"
 
 
-class BadFile(Exception):
-    """The measurements are not as gpu/bench/measure.sh writes them."""
+def number(row, digits=1):
+    return "-" if row is None else f"{row['median_us']:.{digits}f}"
 
 
-def read(path):
-    about, times = {}, {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        fields = line.split("\t")
-        if line.startswith("# "):
-            about[fields[0][2:]] = fields[-1]
-        elif fields[0] != "what" and len(fields) == 7:
-            name, requests, length, samples = fields[0], *map(int, fields[1:4])
-            times[name, requests, length, samples] = float(fields[4])
-        elif fields[0] != "what" and "not run" not in line:
-            raise BadFile(f"{path}:{number}: expected seven fields, found {len(fields)}")
-    return about, times
+def ratio(other, own):
+    if other is None or own is None:
+        return "-"
+    return f"{other['median_us'] / own['median_us']:.2f}"
 
 
-def table(path):
-    about, times = read(path)
-    shapes = sorted({(n, l) for name, n, l, _ in times if name == READ})
-    lines = [f"Device {about['device']}, driver {about['driver']}, {about['toolkit']}, PyTorch "
-             f"{about['PyTorch']}, {about['date']}, commit {about['commit']}; {about['protocol']}. "
-             "Shape 32/8/128, bf16, microseconds; the ratio is that of the fastest dense kernel.", "",
-             "| requests x length | plain read of keys | dense, fastest | S = 256 | ratio | S = 1024 | "
-             "ratio |", "|---|---:|---:|---:|---:|---:|---:|"]
-    for requests, length in shapes:
-        dense = min(times[name, requests, length, 0] for name in DENSE
-                    if (name, requests, length, 0) in times)
-        cells = [f"{requests} x {length // 1024}k", f"{times[READ, requests, length, 0]:.1f}",
-                 f"{dense:.1f}"]
-        for samples in (256, 1024):
-            own = times["systematic", requests, length, samples]
-            cells += [f"{own:.1f}", f"{dense / own:.2f}"]
+def header(cells):
+    return ["| " + " | ".join(cells) + " |", "|---|" + "---:|" * (len(cells) - 1)]
+
+
+def latency(results, kind):
+    """A table of one type of keys and values."""
+    budgets = results.samples()
+    wide = kind != "bf16" and "bf16" in results.kinds()
+    cells = ["requests x length", READ, READ_BOTH, f"dense, fastest {kind}"]
+    for budget in budgets:
+        cells += [f"S = {budget}", "ratio"] + (["to bf16"] if wide else [])
+    lines = header(cells)
+    for requests, length in results.steps(kind):
+        dense = results.dense(kind, requests, length)
+        name = "-" if dense is None else f"{number(dense)} ({dense['kernel']})"
+        cells = [step_name(requests, length), number(results.find(READ, kind, requests, length)),
+                 number(results.find(READ_BOTH, kind, requests, length)), name]
+        for budget in budgets:
+            own = results.own(kind, requests, length, budget)
+            cells += [number(own), ratio(dense, own)]
+            if wide:
+                cells.append(ratio(results.dense("bf16", requests, length), own))
         lines.append("| " + " | ".join(cells) + " |")
-    peaked = [(key, own) for key, own in times.items() if key[0] == "systematic, peaked"]
-    for (_, requests, length, samples), own in sorted(peaked):
-        lines += ["", f"Peaked scores (a deviation of 8 nats), {requests} x {length // 1024}k, "
-                  f"S = {samples}: {own:.1f}."]
+    return lines
+
+
+def peaked(results):
+    lines = []
+    for row in results.rows:
+        if row["kernel"] == OWN and row["spread"] != 1 and "median_us" in row:
+            lines += ["", f"Scores with a deviation of {row['spread']:g} nats, {row['type']}, "
+                      f"{step_name(row['requests'], row['length'])}, S = {row['samples']}: "
+                      f"{number(row)}."]
+    return lines
+
+
+def peers(results):
+    """Who ran; who did not, and why; and what the authors' extensions and the operator took."""
+    ran = [name for name, reason in results.peers().items() if reason is None]
+    missing = [f"{name} ({reason})" for name, reason in results.peers().items() if reason]
+    lines = ["", f"Peers that ran: {', '.join(ran) or 'none'}."]
+    if missing:
+        lines[-1] += f" Not run: {'; '.join(missing)}."
+    sampled = [row for row in results.rows if row["samples"] and row["kernel"] != OWN
+               and "median_us" in row]
+    if sampled:
+        lines += ["", *header(["other sampled kernels", "S", "requests x length", "it", "ours",
+                               "ratio"])]
+        for row in sampled:
+            own = results.own(row["type"], row["requests"], row["length"], row["samples"])
+            lines.append(f"| {row['kernel']}, {row['type']} | {row['samples']} | "
+                         f"{step_name(row['requests'], row['length'])} | {number(row)} | "
+                         f"{number(own)} | {ratio(row, own)} |")
+    return lines
+
+
+def energy(results):
+    rows = [row for row in results.rows if "energy" in row]
+    if not rows:
+        return []
+    lines = ["", "Energy of a step, whole board, by NVML's counter over more than a second of steps "
+             "one behind the other on data that no cache holds. Nothing is subtracted; the idle board "
+             f"draws {results.all['idle_w']:.0f} W.", "",
+             *header(["step", "kernel", "S", "mJ", "W", "us in a row"])]
+    for row in rows:
+        e = row["energy"]
+        lines.append(f"| {step_name(row['requests'], row['length'])}, {row['type']} | "
+                     f"{row['kernel']} | {row['samples'] or '-'} | {e['step_mj']:.3g} | "
+                     f"{e['mean_w']:.0f} | {e['step_us']:.1f} |")
+    return lines
+
+
+def document(path):
+    results = GpuResults(path)
+    lines = [results.provenance() + " The ratio is that of the fastest dense kernel to ours."]
+    for kind in results.kinds():
+        if results.steps(kind):
+            lines += ["", f"Keys and values in {kind}:", "", *latency(results, kind)]
+    lines += peaked(results) + peers(results) + energy(results)
     return "\n".join(lines)
 
 
@@ -70,7 +120,7 @@ def main():
         if BEGIN not in text or END not in text:
             raise BadFile(f"{options.document}: no '{BEGIN}' and '{END}'")
         before, rest = text.split(BEGIN, 1)
-        new = f"{before}{BEGIN}\n{table(options.measurements)}\n{END}{rest.split(END, 1)[1]}"
+        new = f"{before}{BEGIN}\n{document(options.measurements)}\n{END}{rest.split(END, 1)[1]}"
     except (OSError, BadFile, KeyError, ValueError) as error:
         print(f"gpu_table: {error}", file=sys.stderr)
         return 2

@@ -1,0 +1,95 @@
+"""Time and energy of a launch by the protocol of decode_bench (protocol.cuh)."""
+
+import time
+
+import torch
+
+FLUSH_BYTES = 512 << 20
+WARM_UP = 10
+SETTLE_SECONDS = 0.5
+SECONDS = 1.2
+
+
+class Protocol:
+    """Cold caches: 512 MB are rewritten before each run; CUDA events around the launch."""
+
+    def __init__(self, runs, energy):
+        self._runs = runs
+        self._flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+        self._board = _board() if energy else None
+
+    def time(self, launch):
+        """Median, 5 and 95 % in microseconds."""
+        times = []
+        for run in range(-WARM_UP, self._runs):
+            self._flush.fill_(run & 0xff)
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            launch()
+            end.record()
+            end.synchronize()
+            if run >= 0:
+                times.append(1000 * begin.elapsed_time(end))
+        times.sort()
+        return tuple(round(times[int(share * (len(times) - 1) + 0.5)], 2)
+                     for share in (0.5, 0.05, 0.95))
+
+    def energy(self, launches):
+        """Of launches one behind the other, each on other data, as results.hpp says of Energy."""
+        if self._board is None:
+            return None
+        events = [torch.cuda.Event() for _ in range(2)]
+        start = time.monotonic()
+        settled, steps, settled_steps, marks, seen, group = None, 0, 0, [], None, 0
+        while True:
+            if group >= 2:
+                events[group % 2].synchronize()
+            now = time.monotonic()
+            if settled is None and now - start > SETTLE_SECONDS:
+                settled, settled_steps, seen = now, steps, self._board()
+            elif settled is not None:
+                energy = self._board()
+                if energy != seen:
+                    seen = energy
+                    marks.append((energy, now))
+                    if now - marks[0][1] > SECONDS:
+                        break
+                if now - settled > 5 * SECONDS:
+                    return None  # a counter that stands still
+            for _ in range(16):
+                launches[steps % len(launches)]()
+                steps += 1
+            events[group % 2].record()
+            group += 1
+        torch.cuda.synchronize()
+        step_s = (time.monotonic() - settled) / (steps - settled_steps)
+        (first_mj, first), (last_mj, last) = marks[0], marks[-1]
+        watts = (last_mj - first_mj) / 1000 / (last - first)
+        return {"step_mj": float(f"{1000 * watts * step_s:.4g}"), "mean_w": float(f"{watts:.4g}"),
+                "step_us": round(1e6 * step_s, 2), "seconds": round(last - first, 2)}
+
+
+def _board():
+    """Reads the energy counter of the current device, in millijoules."""
+    import pynvml
+    pynvml.nvmlInit()
+    properties = torch.cuda.get_device_properties(torch.cuda.current_device())
+    address = (f"{properties.pci_domain_id:08x}:{properties.pci_bus_id:02x}:"
+               f"{properties.pci_device_id:02x}.0")
+    handle = pynvml.nvmlDeviceGetHandleByPciBusId(address.encode())
+    return lambda: pynvml.nvmlDeviceGetTotalEnergyConsumption(handle)
+
+
+def in_graph(launch):
+    """A replay of `launch`, so that the host's work is not timed."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(2):
+            launch()
+    torch.cuda.current_stream().wait_stream(stream)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        launch()
+    return graph.replay
