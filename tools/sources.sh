@@ -7,6 +7,6 @@ cd "$(dirname "$0")/.."
 patterns=()
 for pattern in "${@:-*}"; do patterns+=(-o -name "$pattern"); done
 # Not build folders, hidden folders (except .ci), caches, and binary data.
-find . \( -path './build' -o -path './build-*' -o -name '.?*' -type d ! -name .ci \
+find . \( -path './build' -o -path './build-*' -o -path ./gpu/python/build -o -name '.?*' -type d ! -name .ci \
   -o -name __pycache__ \) -prune -o -type f ! -name '*.safetensors' ! -name '*.npy' \
   \( "${patterns[@]:1}" \) -print | sed 's|^\./||' | LC_ALL=C sort
