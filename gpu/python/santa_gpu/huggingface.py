@@ -10,7 +10,8 @@ mask says. A mask that is no run, and a mask inside torch.compile or a captured 
 look at it, fall to SDPA, as prompts do. ``calls`` counts both.
 
 The draws of layer l at step t come from (seed, l * 2**32 + t), where t counts the steps since the
-layer's last prompt: generating twice from the same prompt gives the same tokens.
+layer's last prompt (in compiled code it is the length of the cache): generating twice from the same prompt
+gives the same tokens.
 """
 
 import collections
@@ -57,29 +58,58 @@ class _Attention:
         self._scheme = scheme
         self._seed = seed
         self._seeds: dict[torch.device, Tensor] = {}
+        self._dimensions = frozenset(head_dimensions())
 
     def __call__(self, module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor,
                  attention_mask: Optional[Tensor], **options: Any) -> tuple[Tensor, None]:
-        if query.shape[2] != 1:
-            module._santa_step = 0
-        runs = _runs(query, key, value, attention_mask, options)
+        compiling = torch.compiler.is_compiling()
+        runs = None
+        if self._can_do(query, key, value, options):
+            runs = _runs(key, value, attention_mask)
+        if not compiling:
+            calls["sampled" if runs else "sdpa"] += 1
+            module._santa_step = getattr(module, "_santa_step", 0) + 1 if query.shape[2] == 1 else 0
         if runs is None:
-            calls["sdpa"] += 1
             return self._dense(module, query, key, value, attention_mask, **options)
-        calls["sampled"] += 1
-        step = getattr(module, "_santa_step", 0)
-        module._santa_step = step + 1
+        # A count that changes would be compiled in; without a mask the cache grows with the steps.
+        step = key.shape[2] if compiling else module._santa_step
         offset = (getattr(module, "layer_idx", None) or 0) * 2**32 + step
         output, _ = decode(
             query[:, :, 0], *runs.caches, runs.lengths, self._seed_on(query.device),
-            torch.full((), offset, dtype=torch.int64, device=query.device), samples=self._samples,
-            scheme=self._scheme, layout="HND", block_table=runs.table, scale=options.get("scaling"))
+            _number(offset, query.device), samples=self._samples, scheme=self._scheme, layout="HND",
+            block_table=runs.table, scale=options.get("scaling"))
         return output[:, None], None
 
+    def _can_do(self, query: Tensor, key: Tensor, value: Tensor, options: dict[str, Any]) -> bool:
+        _, query_heads, query_length, dimension = query.shape
+        kv_heads, tokens = key.shape[1:3]
+        return (query_length == 1 and query.is_cuda and query.dtype in _CACHE_TYPES
+                and key.dtype == value.dtype == query.dtype and key.shape == value.shape
+                and dimension in self._dimensions and key.shape[3] == dimension and tokens > 0
+                and query_heads % kv_heads == 0 and query_heads // kv_heads <= 16
+                and options.get("dropout", 0.0) == 0.0
+                and all(options.get(name) is None for name in _NOT_SUPPORTED)
+                and all(_can_be_read(tensor) for tensor in (query, key, value)))
+
     def _seed_on(self, device: torch.device) -> Tensor:
+        if torch.compiler.is_compiling():
+            return _number(self._seed, device)
         if device not in self._seeds:
-            self._seeds[device] = torch.tensor(self._seed, dtype=torch.int64, device=device)
+            self._seeds[device] = _number(self._seed, device)
         return self._seeds[device]
+
+
+def _number(value: int, device: torch.device) -> Tensor:
+    """On the device without a copy from the host, for which it would wait."""
+    return torch.full((), value, dtype=torch.int64, device=device)
+
+
+def _can_be_read(tensor: Tensor) -> bool:
+    """Aligned as the operator needs it; what a compiled graph hands over is, as it allocated it."""
+    return torch.compiler.is_compiling() or (
+        tensor.stride(-1) == 1 and tensor.data_ptr() % 16 == 0
+        and all(stride * tensor.element_size() % 16 == 0
+                for size, stride in zip(tensor.shape[:-1], tensor.stride()) if size > 1))
 
 
 class _Runs:
@@ -92,29 +122,14 @@ class _Runs:
         self.table = table
 
 
-def _runs(query: Tensor, key: Tensor, value: Tensor, mask: Optional[Tensor],
-          options: dict[str, Any]) -> Optional[_Runs]:
-    """None where the operator cannot do this step."""
-    requests, query_heads, query_length, dimension = query.shape
-    if (query_length != 1 or not query.is_cuda or query.dtype not in _CACHE_TYPES
-            or key.dtype != query.dtype or key.shape != value.shape
-            or dimension not in head_dimensions() or query_heads % key.shape[1] != 0
-            or query_heads // key.shape[1] > 16 or key.shape[2] == 0
-            or options.get("dropout", 0.0) != 0.0
-            or any(options.get(name) is not None for name in _NOT_SUPPORTED)
-            or not all(_can_be_viewed(tensor) for tensor in (query, key, value))):
-        return None
+def _runs(key: Tensor, value: Tensor, mask: Optional[Tensor]) -> Optional[_Runs]:
+    """None where the mask is not a run of tokens for each request, or the host cannot tell."""
     if mask is None:
-        return _Runs((key, value), torch.full((requests,), key.shape[2], dtype=torch.int32,
-                                              device=query.device))
+        return _Runs((key, value), torch.full((key.shape[0],), key.shape[2], dtype=torch.int32,
+                                              device=key.device))
     if torch.compiler.is_compiling() or torch.cuda.is_current_stream_capturing():
         return None
     return _masked_runs(key, value, mask)
-
-
-def _can_be_viewed(tensor: Tensor) -> bool:
-    return (tensor.stride(-1) == 1 and tensor.data_ptr() % 16 == 0
-            and all(stride * tensor.element_size() % 16 == 0 for stride in tensor.stride()[:-1]))
 
 
 def _masked_runs(key: Tensor, value: Tensor, mask: Tensor) -> Optional[_Runs]:

@@ -23,7 +23,8 @@ def build(device, dimension, config_type, model_type, **options):
     torch.manual_seed(7)
     config = config_type(vocab_size=199, hidden_size=4 * dimension, intermediate_size=256,
                          num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-                         head_dim=dimension, max_position_embeddings=1024, **options)
+                         head_dim=dimension, max_position_embeddings=1024,
+                         initializer_range=0.1, **options)
     return model_type(config).to(device, torch.float16).eval()
 
 
@@ -60,8 +61,11 @@ def logits_of_steps(model, inputs, steps):
     return torch.stack(out)
 
 
-def expect_like_dense(model, inputs, steps=4, sampled=8):
-    """Means over seeds agree with the dense model within their confidence interval."""
+def expect_like_dense(model, inputs, steps=4, unlike=None):
+    """Means over seeds agree with the dense model within their confidence interval.
+
+    `unlike` are logits that are wrong: the test could tell them apart.
+    """
     seeds = 24
     dense = copy.deepcopy(model)
     dense.set_attn_implementation("sdpa")
@@ -69,7 +73,7 @@ def expect_like_dense(model, inputs, steps=4, sampled=8):
     runs = []
     for seed in range(seeds):
         runs.append(logits_of_steps(use(model, seed=seed + 1), inputs, steps))
-        assert calls["sampled"] == sampled
+        assert calls["sampled"] == 2 * steps
         assert calls["sdpa"] == 2  # the prompt, in two layers
     runs = torch.stack(runs)
     error = runs.std(dim=0) / seeds**0.5
@@ -81,6 +85,9 @@ def expect_like_dense(model, inputs, steps=4, sampled=8):
     distance = (runs.mean(dim=0) - expected).abs() - 2 * rounding
     assert (distance / error).max() < 12
     assert error.max() > 0
+    if unlike is not None:
+        wrong = (runs.mean(dim=0) - unlike).abs() - 2 * rounding
+        assert (wrong / error).max() > 50
 
 
 def test_steps_are_sampled_and_prompts_are_not(model, device):
@@ -88,13 +95,48 @@ def test_steps_are_sampled_and_prompts_are_not(model, device):
 
 
 def test_left_padding(model, device):
-    expect_like_dense(model, prompt(device, [200, 131, 77]))
+    inputs = prompt(device, [200, 131, 77])
+    dense = copy.deepcopy(model)
+    dense.set_attn_implementation("sdpa")
+    seen = {**inputs, "attention_mask": torch.ones_like(inputs["attention_mask"])}
+    expect_like_dense(model, inputs, unlike=logits_of_steps(dense, seen, 4))
 
 
 def test_sliding_window(device, dimension):
-    model = build(device, dimension, transformers.MistralConfig, transformers.MistralForCausalLM,
-                  sliding_window=64)
-    expect_like_dense(model, prompt(device, [150]))
+    model, whole = (build(device, dimension, transformers.MistralConfig,
+                          transformers.MistralForCausalLM, sliding_window=window)
+                    for window in (64, None))
+    whole.set_attn_implementation("sdpa")
+    inputs = prompt(device, [150])
+    expect_like_dense(model, inputs, unlike=logits_of_steps(whole, inputs, 4))
+
+
+def test_a_mask_with_holes_falls_to_sdpa(model, device):
+    inputs = prompt(device, [100])
+    inputs["attention_mask"][0, 40:50] = 0
+    logits_of_steps(use(model), inputs, 2)
+    assert calls["sampled"] == 0 and calls["sdpa"] == 6
+
+
+def test_compiled_step(device, dimension):
+    """The attention function itself, whole in one graph: a cache that grows is no new compilation."""
+    santa_gpu.huggingface.register(samples=64, seed=3)
+    forward = transformers.AttentionInterface._global_mapping["santasim_cuda"]
+    module = torch.nn.Module()
+    module.layer_idx, module.num_key_value_groups = 1, 2
+
+    def step(query, key, value):
+        return forward(module, query, key, value, None, scaling=0.1)[0]
+
+    compiled = torch.compile(step, fullgraph=True, dynamic=True)
+    for tokens in (100, 101, 160):
+        query = torch.randn(2, 4, 1, dimension, device=device, dtype=torch.float16)
+        key, value = torch.randn(2, 2, 2, tokens, dimension, device=device, dtype=torch.float16)
+        lengths = torch.full((2,), tokens, dtype=torch.int32, device=device)
+        expected, _ = santa_gpu.decode(
+            query[:, :, 0], key, value, lengths, torch.tensor(3, device=device),
+            torch.tensor(2**32 + tokens, device=device), samples=64, layout="HND", scale=0.1)
+        assert torch.equal(compiled(query, key, value), expected[:, None])
 
 
 def test_few_samples_differ_by_seed_and_repeat(model, device):
