@@ -31,7 +31,8 @@ struct Parameters {
   int steps = 0;                           // of a block for maximum_length tokens
   int buffers = 0;                         // requests whose scores a block holds
   int block_tokens_log2 = 0;
-  int outputs_per_block = 0;  // of a pair's group * head_dimension, summed up by one block
+  std::int64_t feature_bytes = 0;  // between features of feature-major keys
+  int outputs_per_block = 0;       // of a pair's group * head_dimension, summed up by one block
 
   std::uint32_t* epochs = nullptr;    // [block], exchanges so far
   ulonglong2* masses = nullptr;       // [team][exchange][head slot][split]

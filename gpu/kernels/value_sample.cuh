@@ -27,10 +27,13 @@ __device__ inline int hidden(int value) {
   return out;
 }
 
-template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
+template <typename Shape>
 class ValueSample {
-  using Shape = BlockShape<kType, kDimension, kSlots, kInTurns>;
   using Shared = typename Shape::Shared;
+  static constexpr ElementType kType = Shape::kType;
+  static constexpr int kDimension = Shape::kDimension;
+  static constexpr int kSlots = Shape::kSlots;
+  static constexpr bool kInTurns = Shape::kInTurns;
   static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
   static constexpr int kWarpHeads = Shape::kWarpHeads;
   static constexpr int kWarpGroups = 32 / Shape::kRowGroup;  // of lanes, a row each
@@ -461,9 +464,7 @@ class ValueSample {
         --place;
       }
     }
-    const int token =
-        token_of(place) + thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
-    return static_cast<std::uint32_t>(min(token, pair.length - 1));
+    return static_cast<std::uint32_t>(min(token_of(place, thread, kept), pair.length - 1));
   }
 
   // Scores of a run, one every kRuns * kStreamThreads.
@@ -473,10 +474,11 @@ class ValueSample {
                                        : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3));
   }
 
-  // First token of the block's tile in which score `place` of a run is.
-  __device__ int token_of(int place) const {
-    return (place / Shape::kTiles * p_.splits + own_split_) * kStreamWarps * Shape::kStepTokens +
-           16 * (place % Shape::kTiles);
+  // Of score `place` of a run.
+  __device__ int token_of(int place, int thread, int kept) const {
+    const int step = place / Shape::kTiles * p_.splits + own_split_;
+    return (step * kStreamWarps + thread / 32) * Shape::kStepTokens +
+           Shape::token_of_run(thread % 32, kept, place % Shape::kTiles);
   }
 
   // A lane a run, for blocks on which many draws fall.
@@ -529,7 +531,6 @@ class ValueSample {
         static_cast<double>(before_ + shifted(begin, own_shift_)) * all.inverse_stride;
     const float per_weight = ldexpf(static_cast<float>(all.inverse_stride), kMassBits - own_shift_);
     const float phase = static_cast<float>(start - from - all.shared);
-    const int token_first = thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
     int done = from, entries = 0, last_token = 0;
     float running = 0;
 #pragma unroll 1
@@ -552,7 +553,7 @@ class ValueSample {
         }
         through = min(through, to);
         if (weight > 0) {
-          last_token = token_of(i + a) + token_first;
+          last_token = token_of(i + a, thread, kept);
           if (through > done) {
             found[entries++] = entry_of(pair, last_token, through - done);
             done = through;

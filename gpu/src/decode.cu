@@ -58,15 +58,15 @@ int size_of(ElementType type) {
 KernelEntry kernel_of_shape(const DecodeArguments& a, int slots, bool several_pairs) {
   switch (a.head_dimension) {
     case 64:
-      return kernel_of<64>(a.cache_type, slots, several_pairs);
+      return kernel_of<64>(a.cache_type, a.key_layout, slots, several_pairs);
     case 96:
-      return kernel_of<96>(a.cache_type, slots, several_pairs);
+      return kernel_of<96>(a.cache_type, a.key_layout, slots, several_pairs);
     case 128:
-      return kernel_of<128>(a.cache_type, slots, several_pairs);
+      return kernel_of<128>(a.cache_type, a.key_layout, slots, several_pairs);
     case 192:
-      return kernel_of<192>(a.cache_type, slots, several_pairs);
+      return kernel_of<192>(a.cache_type, a.key_layout, slots, several_pairs);
     case 256:
-      return kernel_of<256>(a.cache_type, slots, several_pairs);
+      return kernel_of<256>(a.cache_type, a.key_layout, slots, several_pairs);
     default:
       refuse(Status::kUnsupported, "head_dimension is %d, allowed are 64, 96, 128, 192 and 256",
              a.head_dimension);
@@ -96,26 +96,48 @@ void check_shape(const DecodeArguments& a) {
            "query_type and cache_type differ, allowed with 8-bit caches only");
   }
   check_range("seed_stride", a.seed_stride, 0, 1);
+  if (a.scores != ScoreScheme::kExact) {
+    if (a.key_layout != KeyLayout::kFeatureMajor) {
+      refuse(Status::kUnsupported, "scores by Bernoulli draws need key_layout kFeatureMajor");
+    }
+    check_range("bernoulli_draws", a.bernoulli_draws, 1, 64);
+  }
 }
 
-void check_view(const char* name, const CacheView& view, int element_size) {
+void check_exact(const char* name, std::int64_t value, std::int64_t allowed) {
+  if (value != allowed) {
+    refuse(Status::kInvalidArgument, "%s is %lld, allowed is %lld", name,
+           static_cast<long long>(value), static_cast<long long>(allowed));
+  }
+}
+
+void check_view(const char* name, const CacheView& view, int element_size, KeyLayout layout) {
   const std::string text = name;
+  const std::string token_stride = text + ".token_stride",
+                    feature_stride = text + ".feature_stride";
   check_pointer(name, view.data, 16);
   check_stride((text + ".block_stride").c_str(), view.block_stride, element_size);
-  check_stride((text + ".token_stride").c_str(), view.token_stride, element_size);
-  if (view.token_stride * element_size >= std::int64_t{1} << 32) {
-    refuse(Status::kInvalidArgument, "%s.token_stride is %lld elements, allowed are less than %lld",
-           name, static_cast<long long>(view.token_stride), (1LL << 32) / element_size);
-  }
   check_stride((text + ".head_stride").c_str(), view.head_stride, element_size);
+  if (layout == KeyLayout::kFeatureMajor) {
+    check_exact(token_stride.c_str(), view.token_stride, 1);
+    check_stride(feature_stride.c_str(), view.feature_stride, element_size);
+    return;
+  }
+  check_exact(feature_stride.c_str(), view.feature_stride, 1);
+  check_stride(token_stride.c_str(), view.token_stride, element_size);
+  if (view.token_stride * element_size >= std::int64_t{1} << 32) {
+    refuse(Status::kInvalidArgument, "%s is %lld elements, allowed are less than %lld",
+           token_stride.c_str(), static_cast<long long>(view.token_stride),
+           (1LL << 32) / element_size);
+  }
 }
 
 void check_pointers(const DecodeArguments& a) {
   check_pointer("queries", a.queries, 16);
   check_stride("query_request_stride", a.query_request_stride, 2);
   check_stride("query_head_stride", a.query_head_stride, 2);
-  check_view("keys", a.keys, size_of(a.cache_type));
-  check_view("values", a.values, size_of(a.cache_type));
+  check_view("keys", a.keys, size_of(a.cache_type), a.key_layout);
+  check_view("values", a.values, size_of(a.cache_type), KeyLayout::kTokenMajor);
   if (a.block_table != nullptr &&
       (a.block_tokens < 16 || (a.block_tokens & (a.block_tokens - 1)) != 0)) {
     refuse(Status::kInvalidArgument, "block_tokens is %d, allowed are powers of two from 16",
@@ -172,6 +194,7 @@ Plan plan_of(const DecodeArguments& a) {
   const int step_tokens = p.splits * plan.kernel.step_tokens;
   p.steps = (a.maximum_length + step_tokens - 1) / step_tokens;
   while ((1 << p.block_tokens_log2) < a.block_tokens) ++p.block_tokens_log2;
+  p.feature_bytes = a.keys.feature_stride * size_of(a.cache_type);
   p.outputs_per_block = (p.group * a.head_dimension + p.splits - 1) / p.splits;
 
   const int blocks = p.splits * p.teams;

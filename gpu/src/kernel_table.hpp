@@ -19,6 +19,6 @@ struct KernelEntry {
 // has room for, are 4, 8 or 16. With several pairs a team another kernel is faster, of the same
 // results.
 template <int kDimension>
-KernelEntry kernel_of(ElementType cache_type, int slots, bool several_pairs);
+KernelEntry kernel_of(ElementType cache_type, KeyLayout layout, int slots, bool several_pairs);
 
 }  // namespace santa::gpu

@@ -5,10 +5,10 @@
 namespace santa::gpu {
 
 template <int kDimension>
-KernelEntry kernel_of(ElementType, int, bool) {
+KernelEntry kernel_of(ElementType, KeyLayout, int, bool) {
   return {};
 }
 
-template KernelEntry kernel_of<SANTA_HEAD_DIMENSION>(ElementType, int, bool);
+template KernelEntry kernel_of<SANTA_HEAD_DIMENSION>(ElementType, KeyLayout, int, bool);
 
 }  // namespace santa::gpu
