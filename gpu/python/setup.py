@@ -61,7 +61,7 @@ own_operators = [f"-U__CUDA_NO_{name}__" for name in (
 setup(
     ext_modules=[CUDAExtension(
         name="santa_gpu._operator",
-        sources=[str(source) for source in sources],
+        sources=[os.path.relpath(source, HERE) for source in sources],
         include_dirs=[str(GPU / folder) for folder in ("include", "kernels", "src")]
         + [str(HERE / "csrc")],
         extra_compile_args={"cxx": ["-O2", built_macro], "nvcc": ["-O3", *own_operators]},

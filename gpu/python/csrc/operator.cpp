@@ -1,7 +1,7 @@
 // santa::decode as an operator of PyTorch: shapes, strides and types are read from the tensors,
 // checked, and handed to santa::gpu::decode on the current stream of the tensors' device.
 //
-// The schemas below are documented in santa_gpu/operators.py, beside their fake kernels.
+// The schemas below are documented in src/santa_gpu/operators.py, beside their fake kernels.
 #include <ATen/ATen.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -28,16 +28,22 @@ using at::Tensor;
 using santa::gpu::CacheView;
 using santa::gpu::DecodeArguments;
 using santa::gpu::ElementType;
+using santa::gpu::KeyLayout;
+using santa::gpu::ScoreScheme;
 using santa::gpu::Status;
 using santa::gpu::ValueScheme;
 
-struct SchemeName {
+template <typename Enumerator>
+struct Name {
   std::string_view name;
-  ValueScheme scheme;
+  Enumerator value;
 };
-constexpr SchemeName kSchemes[] = {{"systematic", ValueScheme::kSystematic},
-                                   {"stratified", ValueScheme::kStratified},
-                                   {"independent", ValueScheme::kIndependent}};
+constexpr Name<ValueScheme> kSchemes[] = {{"systematic", ValueScheme::kSystematic},
+                                          {"stratified", ValueScheme::kStratified},
+                                          {"independent", ValueScheme::kIndependent}};
+constexpr Name<ScoreScheme> kScores[] = {{"exact", ScoreScheme::kExact},
+                                         {"bernoulli", ScoreScheme::kBernoulli},
+                                         {"bernoulli_group", ScoreScheme::kBernoulliGroup}};
 
 constexpr std::int64_t kBuiltHeadDimensions[] = {SANTA_BUILT_HEAD_DIMENSIONS};
 
@@ -48,18 +54,22 @@ struct Operands {
   const Tensor& values;
   std::int64_t samples;
   std::string_view scheme;
+  std::string_view scores;
+  std::int64_t bernoulli_draws;
   std::string_view layout;
   const std::optional<Tensor>& block_table;
   std::optional<std::int64_t> maximum_length;
 };
 
-ValueScheme scheme_of(std::string_view name) {
+template <typename Enumerator, std::size_t kCount>
+Enumerator value_of(const char* argument, std::string_view name,
+                    const Name<Enumerator> (&names)[kCount]) {
   std::string allowed;
-  for (const SchemeName& entry : kSchemes) {
-    if (entry.name == name) return entry.scheme;
+  for (const auto& entry : names) {
+    if (entry.name == name) return entry.value;
     allowed += (allowed.empty() ? "" : ", ") + std::string(entry.name);
   }
-  TORCH_CHECK_VALUE(false, "santa::decode: scheme is '", name, "', allowed are ", allowed);
+  TORCH_CHECK_VALUE(false, "santa::decode: ", argument, " is '", name, "', allowed are ", allowed);
 }
 
 ElementType query_type(const Tensor& query) {
@@ -132,8 +142,18 @@ void check_dense(const char* name, const Tensor& tensor, const Tensor& query, at
 
 CacheView view_of(const Tensor& cache, bool head_major) {
   const int token = head_major ? 2 : 1, head = head_major ? 1 : 2;
-  return {cache.const_data_ptr(), stride_of(cache, 0), stride_of(cache, token),
-          stride_of(cache, head), nullptr};
+  CacheView view;
+  view.data = cache.const_data_ptr();
+  view.block_stride = stride_of(cache, 0);
+  view.token_stride = stride_of(cache, token);
+  view.head_stride = stride_of(cache, head);
+  return view;
+}
+
+// Keys whose tokens, not features, are adjacent: a transposed view of [..., feature, token].
+bool is_feature_major(const Tensor& keys, int token) {
+  return keys.stride(3) != 1 && keys.size(3) != 1 &&
+         (keys.stride(token) == 1 || keys.size(token) == 1);
 }
 
 const float* scales_of(const char* name, const std::optional<Tensor>& scales, const Tensor& query,
@@ -173,8 +193,9 @@ DecodeArguments shape_arguments(const Operands& in) {
   TORCH_CHECK_VALUE(in.keys.size(3) == in.query.size(2),
                     "santa::decode: head dimension of keys is ", in.keys.size(3), ", of query ",
                     in.query.size(2));
+  const bool feature_major = is_feature_major(in.keys, head_major ? 2 : 1);
   check_unit_stride("query", in.query);
-  check_unit_stride("keys", in.keys);
+  if (!feature_major) check_unit_stride("keys", in.keys);
   check_unit_stride("values", in.values);
 
   DecodeArguments a;
@@ -183,7 +204,12 @@ DecodeArguments shape_arguments(const Operands& in) {
   a.kv_heads = narrow("KV heads", in.keys.size(head_major ? 1 : 2));
   a.head_dimension = narrow("head dimension", in.query.size(2));
   a.samples = narrow("samples", in.samples);
-  a.scheme = scheme_of(in.scheme);
+  a.scheme = value_of("scheme", in.scheme, kSchemes);
+  a.scores = value_of("scores", in.scores, kScores);
+  a.bernoulli_draws = narrow("bernoulli_draws", in.bernoulli_draws);
+  TORCH_CHECK_VALUE(a.scores != ScoreScheme::kExact || a.bernoulli_draws == 0,
+                    "santa::decode: bernoulli_draws is ", a.bernoulli_draws,
+                    ", allowed with scores by Bernoulli draws only");
   a.queries = in.query.const_data_ptr();
   a.query_type = query_type(in.query);
   a.query_request_stride = stride_of(in.query, 0);
@@ -191,6 +217,14 @@ DecodeArguments shape_arguments(const Operands& in) {
   a.cache_type = cache_type("keys", in.keys);
   a.keys = view_of(in.keys, head_major);
   a.values = view_of(in.values, head_major);
+  if (feature_major) {
+    a.key_layout = KeyLayout::kFeatureMajor;
+    a.keys.token_stride = 1;
+    a.keys.feature_stride = in.keys.stride(3);
+    TORCH_CHECK_VALUE(a.keys.feature_stride >= in.keys.size(head_major ? 2 : 1),
+                      "santa::decode: features of keys are ", a.keys.feature_stride,
+                      " elements apart, tokens are ", in.keys.size(head_major ? 2 : 1));
+  }
 
   std::int64_t capacity = in.keys.size(head_major ? 2 : 1);
   if (in.block_table) {
@@ -239,12 +273,14 @@ std::int64_t workspace_bytes_of(const DecodeArguments& a) {
 }
 
 std::int64_t workspace_bytes(const Tensor& query, const Tensor& keys, const Tensor& values,
-                             std::int64_t samples, std::string_view scheme, std::string_view layout,
+                             std::int64_t samples, std::string_view scheme, std::string_view scores,
+                             std::int64_t bernoulli_draws, std::string_view layout,
                              const std::optional<Tensor>& block_table,
                              std::optional<std::int64_t> maximum_length) {
   const c10::cuda::CUDAGuard guard(query.device());
   return workspace_bytes_of(
-      shape_arguments({query, keys, values, samples, scheme, layout, block_table, maximum_length}));
+      shape_arguments({query, keys, values, samples, scheme, scores, bernoulli_draws, layout,
+                       block_table, maximum_length}));
 }
 
 // What shape_arguments leaves open, but for outputs and workspace.
@@ -288,12 +324,14 @@ void launch(DecodeArguments& a, const Tensor& query, const Tensor& output,
 void decode_out(const Tensor& query, const Tensor& keys, const Tensor& values,
                 const Tensor& lengths, const Tensor& seed, const Tensor& offset,
                 std::int64_t samples, Tensor output, const std::optional<Tensor>& log_sum_exp,
-                Tensor workspace, std::string_view scheme, std::string_view layout,
+                Tensor workspace, std::string_view scheme, std::string_view scores,
+                std::int64_t bernoulli_draws, std::string_view layout,
                 const std::optional<Tensor>& block_table, const std::optional<Tensor>& key_scales,
                 const std::optional<Tensor>& value_scales, std::optional<double> scale,
                 std::optional<std::int64_t> maximum_length) {
   const c10::cuda::CUDAGuard guard(query.device());
-  const Operands in{query, keys, values, samples, scheme, layout, block_table, maximum_length};
+  const Operands in{query,           keys,   values,      samples,       scheme, scores,
+                    bernoulli_draws, layout, block_table, maximum_length};
   DecodeArguments a = shape_arguments(in);
   add_inputs(a, in, lengths, seed, offset, key_scales, value_scales, scale);
   launch(a, query, output, log_sum_exp, workspace);
@@ -302,13 +340,15 @@ void decode_out(const Tensor& query, const Tensor& keys, const Tensor& values,
 std::tuple<Tensor, Tensor> decode(const Tensor& query, const Tensor& keys, const Tensor& values,
                                   const Tensor& lengths, const Tensor& seed, const Tensor& offset,
                                   std::int64_t samples, std::string_view scheme,
+                                  std::string_view scores, std::int64_t bernoulli_draws,
                                   std::string_view layout, const std::optional<Tensor>& block_table,
                                   const std::optional<Tensor>& key_scales,
                                   const std::optional<Tensor>& value_scales,
                                   std::optional<double> scale,
                                   std::optional<std::int64_t> maximum_length) {
   const c10::cuda::CUDAGuard guard(query.device());
-  const Operands in{query, keys, values, samples, scheme, layout, block_table, maximum_length};
+  const Operands in{query,           keys,   values,      samples,       scheme, scores,
+                    bernoulli_draws, layout, block_table, maximum_length};
   DecodeArguments a = shape_arguments(in);
   add_inputs(a, in, lengths, seed, offset, key_scales, value_scales, scale);
   Tensor output = at::empty(query.sizes(), query.options());
@@ -326,21 +366,23 @@ std::vector<std::int64_t> head_dimensions() {
 
 TORCH_LIBRARY(santa, library) {
   library.set_python_module("santa_gpu.operators");
-  library.def(
-      "decode(Tensor query, Tensor keys, Tensor values, Tensor lengths, Tensor seed, "
-      "Tensor offset, *, int samples, str scheme='systematic', str layout='NHD', "
-      "Tensor? block_table=None, Tensor? key_scales=None, Tensor? value_scales=None, "
-      "float? scale=None, SymInt? maximum_length=None) -> (Tensor output, Tensor log_sum_exp)");
-  library.def(
-      "decode_out(Tensor query, Tensor keys, Tensor values, Tensor lengths, Tensor seed, "
-      "Tensor offset, *, int samples, Tensor(a!) output, Tensor(b!)? log_sum_exp, "
-      "Tensor(c!) workspace, str scheme='systematic', str layout='NHD', "
-      "Tensor? block_table=None, Tensor? key_scales=None, Tensor? value_scales=None, "
-      "float? scale=None, SymInt? maximum_length=None) -> ()");
-  library.def(
-      "decode_workspace_bytes(Tensor query, Tensor keys, Tensor values, *, int samples, "
-      "str scheme='systematic', str layout='NHD', Tensor? block_table=None, "
-      "SymInt? maximum_length=None) -> int");
+  // What says how, at the end of each schema.
+  const std::string how =
+      "str scheme='systematic', str scores='exact', int bernoulli_draws=0, str layout='NHD', "
+      "Tensor? block_table=None, ";
+  const std::string inputs =
+      "Tensor query, Tensor keys, Tensor values, Tensor lengths, Tensor seed, Tensor offset, *, "
+      "int samples, ";
+  const std::string numbers =
+      "Tensor? key_scales=None, Tensor? value_scales=None, float? scale=None, "
+      "SymInt? maximum_length=None";
+  const auto define = [&](const std::string& schema) { library.def(schema.c_str()); };
+  define("decode(" + inputs + how + numbers + ") -> (Tensor output, Tensor log_sum_exp)");
+  define("decode_out(" + inputs +
+         "Tensor(a!) output, Tensor(b!)? log_sum_exp, Tensor(c!) workspace, " + how + numbers +
+         ") -> ()");
+  define("decode_workspace_bytes(Tensor query, Tensor keys, Tensor values, *, int samples, " + how +
+         "SymInt? maximum_length=None) -> int");
   library.def("head_dimensions() -> int[]", head_dimensions);
 }
 

@@ -86,6 +86,32 @@ def test_layouts_strides_and_pages_give_the_same_bits(device, dimension):
         assert torch.equal(plain[1], other[1])
 
 
+def feature_major(problem):
+    keys = problem.keys.permute(0, 2, 3, 1).contiguous()  # tokens adjacent
+    return dataclasses.replace(problem, keys=keys.permute(0, 3, 1, 2))
+
+
+def test_feature_major_keys(device, dimension):
+    problem = make_problem(device, dimension=dimension, dtype=torch.float16, samples=64)
+    expected, expected_sum = exact(problem)
+    outputs, sums = decode(copies(feature_major(problem), 2000))
+    assert 1 < worst_deviation(outputs, expected[0]) < QUANTILE
+    assert (sums[0].double() - expected_sum[0]).abs().max() < 1e-3
+    with pytest.raises(ValueError, match="need key_layout kFeatureMajor"):
+        decode(problem, scores="bernoulli", bernoulli_draws=4)
+
+
+@pytest.mark.parametrize("scores", ["bernoulli", "bernoulli_group"])
+def test_bernoulli_draws_of_equal_magnitudes_are_certain(device, dimension, scores):
+    problem = make_problem(device, dimension=dimension)
+    certain = dataclasses.replace(feature_major(problem), query=0.5 * torch.sign(problem.query))
+    _, sums = decode(certain, scores=scores, bernoulli_draws=4)
+    _, expected = exact(certain)
+    assert (sums.double() - expected).abs().max() < 1e-3
+    _, drawn = decode(feature_major(problem), scores=scores, bernoulli_draws=4)
+    assert (drawn.double() - exact(problem)[1]).abs().max() > 1e-2
+
+
 def test_seeds(device, dimension):
     problem = copies(make_problem(device, dimension=dimension), 4)
     shared = decode(problem)[0]
@@ -144,6 +170,9 @@ def test_side_stream(device, dimension):
 WRONG = {
     "samples is 0": ({}, {"samples": 0}),
     "scheme is 'best', allowed are systematic, stratified, independent": ({}, {"scheme": "best"}),
+    "scores is 'few', allowed are exact, bernoulli, bernoulli_group": ({}, {"scores": "few"}),
+    "bernoulli_draws is 4, allowed with scores by Bernoulli draws only": (
+        {}, {"bernoulli_draws": 4}),
     "layout is 'DHN', allowed are NHD and HND": ({}, {"layout": "DHN"}),
     "query is Float, allowed are BFloat16 and Half": ({"query": lambda p: p.query.float()}, {}),
     "query has 2 dimensions, allowed are 3": ({"query": lambda p: p.query[0]}, {}),

@@ -6,6 +6,8 @@ Shapes (R requests, H query heads, K KV heads, D head dimension, S samples):
   keys, values [R, N, K, D]  for layout NHD, [R, K, N, D] for HND: N tokens' room for each request.
                              The query's type, float8_e4m3fn or int8, one for both. Any strides that are
                              multiples of 16 bytes; the last dimension contiguous
+     keys      may be feature-major instead, tokens adjacent: a transposed view of [R, K, D, N] with
+               multiples of 16 bytes between features. Scores by Bernoulli draws need that
      paged:    [P, B, K, D]  or [P, K, B, D]: P pages of B tokens, a power of two from 16
   block_table  [R, T]        int32: page of token n of request r is block_table[r, n // B]. Entries up to
                              maximum_length must name pages that are there
@@ -15,6 +17,8 @@ Shapes (R requests, H query heads, K KV heads, D head dimension, S samples):
                              only that enters them
   offset       []            int64 or uint64, below 2**40: another one for each step of decoding
   key_scales, value_scales   [K] float32: elements times it are the real keys and values
+  scheme       how draws are spread over the keys' weights: one offset for all, one each stratum, or none
+  scores       exact; or from bernoulli_draws (1 to 64) draws of the query, a head's own or its group's
   scale                      of the scores; 1 / sqrt(D) without it
   maximum_length             no length is above it; N or T * B without it. Bounds the work that a launch
                              plans for, so that a captured graph serves all lengths up to it
@@ -32,12 +36,13 @@ log_sum_exp and workspace of decode_out, and nothing else.
 """
 
 import pathlib
-from typing import Literal, Optional
+from typing import Any, Literal, Optional
 
 import torch
 from torch import Tensor
 
 Scheme = Literal["systematic", "stratified", "independent"]
+Scores = Literal["exact", "bernoulli", "bernoulli_group"]
 Layout = Literal["NHD", "HND"]
 
 
@@ -52,8 +57,9 @@ _load()
 
 
 @torch.library.register_fake("santa::decode")
-def _(query, keys, values, lengths, seed, offset, *, samples, scheme="systematic", layout="NHD",
-      block_table=None, key_scales=None, value_scales=None, scale=None, maximum_length=None):
+def _(query, keys, values, lengths, seed, offset, *, samples, scheme="systematic", scores="exact",
+      bernoulli_draws=0, layout="NHD", block_table=None, key_scales=None, value_scales=None,
+      scale=None, maximum_length=None):
     torch._check_value(query.dim() == 3, lambda: "santa::decode: query has not 3 dimensions")
     return (query.new_empty(query.shape),
             query.new_empty(query.shape[:2], dtype=torch.float32))
@@ -61,8 +67,8 @@ def _(query, keys, values, lengths, seed, offset, *, samples, scheme="systematic
 
 @torch.library.register_fake("santa::decode_out")
 def _(query, keys, values, lengths, seed, offset, *, samples, output, log_sum_exp, workspace,
-      scheme="systematic", layout="NHD", block_table=None, key_scales=None, value_scales=None,
-      scale=None, maximum_length=None):
+      scheme="systematic", scores="exact", bernoulli_draws=0, layout="NHD", block_table=None,
+      key_scales=None, value_scales=None, scale=None, maximum_length=None):
     torch._check_value(output.dim() == 3, lambda: "santa::decode: output has not 3 dimensions")
 
 
@@ -72,7 +78,8 @@ def head_dimensions() -> list[int]:
 
 
 def decode(query: Tensor, keys: Tensor, values: Tensor, lengths: Tensor, seed: Tensor,
-           offset: Tensor, *, samples: int, scheme: Scheme = "systematic", layout: Layout = "NHD",
+           offset: Tensor, *, samples: int, scheme: Scheme = "systematic",
+           scores: Scores = "exact", bernoulli_draws: int = 0, layout: Layout = "NHD",
            block_table: Optional[Tensor] = None, key_scales: Optional[Tensor] = None,
            value_scales: Optional[Tensor] = None, scale: Optional[float] = None,
            maximum_length: Optional[int] = None) -> tuple[Tensor, Tensor]:
@@ -82,40 +89,41 @@ def decode(query: Tensor, keys: Tensor, values: Tensor, lengths: Tensor, seed: T
     results and a workspace by PyTorch's allocator.
     """
     return torch.ops.santa.decode(
-        query, keys, values, lengths, seed, offset, samples=samples, scheme=scheme, layout=layout,
-        block_table=block_table, key_scales=key_scales, value_scales=value_scales, scale=scale,
+        query, keys, values, lengths, seed, offset, samples=samples, scheme=scheme, scores=scores,
+        bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
+        key_scales=key_scales, value_scales=value_scales, scale=scale,
         maximum_length=maximum_length)
 
 
 def decode_out(query: Tensor, keys: Tensor, values: Tensor, lengths: Tensor, seed: Tensor,
                offset: Tensor, *, samples: int, output: Tensor, workspace: Tensor,
                log_sum_exp: Optional[Tensor] = None, scheme: Scheme = "systematic",
-               layout: Layout = "NHD", block_table: Optional[Tensor] = None,
-               key_scales: Optional[Tensor] = None, value_scales: Optional[Tensor] = None,
-               scale: Optional[float] = None, maximum_length: Optional[int] = None) -> None:
+               scores: Scores = "exact", bernoulli_draws: int = 0, layout: Layout = "NHD",
+               block_table: Optional[Tensor] = None, key_scales: Optional[Tensor] = None,
+               value_scales: Optional[Tensor] = None, scale: Optional[float] = None,
+               maximum_length: Optional[int] = None) -> None:
     """As ``decode``, into ``output`` and ``log_sum_exp``; allocates nothing."""
     torch.ops.santa.decode_out(
         query, keys, values, lengths, seed, offset, samples=samples, output=output,
-        log_sum_exp=log_sum_exp, workspace=workspace, scheme=scheme, layout=layout,
-        block_table=block_table, key_scales=key_scales, value_scales=value_scales, scale=scale,
+        log_sum_exp=log_sum_exp, workspace=workspace, scheme=scheme, scores=scores,
+        bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
+        key_scales=key_scales, value_scales=value_scales, scale=scale,
         maximum_length=maximum_length)
 
 
 def workspace_bytes(query: Tensor, keys: Tensor, values: Tensor, *, samples: int,
-                    scheme: Scheme = "systematic", layout: Layout = "NHD",
+                    scheme: Scheme = "systematic", scores: Scores = "exact",
+                    bernoulli_draws: int = 0, layout: Layout = "NHD",
                     block_table: Optional[Tensor] = None,
                     maximum_length: Optional[int] = None) -> int:
     """Bytes of workspace that ``decode_out`` needs for these shapes; nothing is read from the device."""
     return torch.ops.santa.decode_workspace_bytes(
-        query, keys, values, samples=samples, scheme=scheme, layout=layout, block_table=block_table,
+        query, keys, values, samples=samples, scheme=scheme, scores=scores,
+        bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
         maximum_length=maximum_length)
 
 
-def make_workspace(query: Tensor, keys: Tensor, values: Tensor, *, samples: int,
-                   scheme: Scheme = "systematic", layout: Layout = "NHD",
-                   block_table: Optional[Tensor] = None,
-                   maximum_length: Optional[int] = None) -> Tensor:
-    """A zeroed workspace of ``workspace_bytes``."""
-    count = workspace_bytes(query, keys, values, samples=samples, scheme=scheme, layout=layout,
-                            block_table=block_table, maximum_length=maximum_length)
+def make_workspace(query: Tensor, keys: Tensor, values: Tensor, **options: Any) -> Tensor:
+    """A zeroed workspace of ``workspace_bytes``, which takes the same arguments."""
+    count = workspace_bytes(query, keys, values, **options)
     return torch.zeros(count, dtype=torch.uint8, device=query.device)

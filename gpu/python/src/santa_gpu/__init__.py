@@ -5,8 +5,8 @@ for CUDA graphs. ``santa_gpu.huggingface.register`` makes both an attention impl
 transformers. Shapes, types and errors: ``help(santa_gpu.decode)``.
 """
 
-from .operators import (Layout, Scheme, decode, decode_out, head_dimensions, make_workspace,
-                        workspace_bytes)
+from .operators import (Layout, Scheme, Scores, decode, decode_out, head_dimensions,
+                        make_workspace, workspace_bytes)
 
-__all__ = ["Layout", "Scheme", "decode", "decode_out", "head_dimensions", "make_workspace",
-           "workspace_bytes"]
+__all__ = ["Layout", "Scheme", "Scores", "decode", "decode_out", "head_dimensions",
+           "make_workspace", "workspace_bytes"]
