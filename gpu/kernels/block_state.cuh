@@ -83,6 +83,7 @@ struct BlockShape {
   static constexpr int kHeadWarps = kSlots < kSampleWarps ? kSampleWarps / kSlots : 1;  // sampling
   static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
   static constexpr int kListDraws = 256;  // draws of a head that a block holds at once
+  static constexpr int kParts = kInTurns ? kMaximumParts : 1;
 
   // What the warps of a head share unless they take turns with pairs.
   static constexpr int kLists = kInTurns ? kSampleWarps : kSlots;
@@ -122,12 +123,12 @@ struct BlockShape {
   struct alignas(16) Shared {
     Queries queries;
     std::uint64_t ends[kLists][kRunsOfHead];        // units through each run
-    Mass masses[kSampleWarps][kWarpHeads];          // of this block
+    Mass masses[kSampleWarps][kWarpHeads][kParts];  // of this block
     std::uint32_t found[kLists][kListDraws];        // from the slot of a run's first draw on
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
     int draw_counts[kSampleWarps];
     float sums[kSampleWarps][kDimension];
-    // [block][output of this block], for each turn.
+    // [share][output of this block], for each turn.
     float finished[kHeadWarps][kSlots * kDimension + kMaximumSplits];
   };
 };

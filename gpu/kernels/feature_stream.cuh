@@ -36,6 +36,7 @@ class FeatureStream : StreamWarps<Shape> {
       const PairCursor pair = next;
       const int half = sequence & 1;
       float* handover = this->take_handover(sequence);
+      this->begin_part();
       next = staged;
       const bool more = stages;
       const float factor = this->pair_factor(pair);
@@ -69,14 +70,15 @@ class FeatureStream : StreamWarps<Shape> {
 #pragma unroll
         for (int tile = 0; tile < Shape::kTiles; ++tile) {
           keep(
-              pair.length, s, tile, sums[tile],
+              pair.length, s, split_, tile, sums[tile],
               [&](int r) {
                 return factor * shared_.queries.factors[half][Shape::head_of_run(lane_, r)];
               },
               handover + Shape::kRunFloats);
         }
       }
-      this->hand_over(sequence, handover);
+      this->end_part(handover);
+      this->hand_over(sequence);
       if (!more) break;
     }
   }
@@ -85,7 +87,7 @@ class FeatureStream : StreamWarps<Shape> {
   // Where the keys of the next group of chunks lie.
   __device__ void locate(const PairCursor& pair, int step, int group, int half) {
     const PairRows rows = rows_of(p_, p_.arguments.keys, element_bytes(Shape::kType), pair);
-    const int token = first_token(step) + Tile::kLoadTokens * (lane_ / 4);
+    const int token = first_token(step, split_) + Tile::kLoadTokens * (lane_ / 4);
     exists_ = token < pair.length;
     place_ = rows.row(exists_ ? token : 0);
     features_ =

@@ -46,9 +46,9 @@ class KeyStream : StreamWarps<Shape> {
     stage_query(next, 0);
 #pragma unroll 1
     for (;;) {
-      locate(next, 0);
-      load(0, next.length, 0);
-      load(1, next.length, 0);
+      locate(next, 0, split_);
+      load(0, next.length, 0, split_);
+      load(1, next.length, 0, split_);
       if (known) break;
       known = true;
       if (first.length > 0) {
@@ -68,24 +68,34 @@ class KeyStream : StreamWarps<Shape> {
       take_query(pair, sequence & 1);
       const bool more = next.advance(p_);
       if (more) stage_query(next, ~sequence & 1);
-      const int steps = steps_of(p_, split_, pair.length, kStreamWarps * Shape::kStepTokens);
-      for (int s = 0; s < steps; ++s) {
-        const bool last = s + 1 == steps;
-        const PairCursor ahead{last ? next.request : pair.request,
-                               last ? next.kv_head : pair.kv_head,
-                               last ? next.length : pair.length};
-        step(pair.length, s, ahead, last ? 0 : s + 1, !last || more, handover + Shape::kRunFloats);
+      for (int part = 0; part < this->parts(); ++part) {
+        const int split = split_ + part;
+        const bool last_part = part + 1 == this->parts();
+        const int steps = steps_of(p_, split, pair.length, kStreamWarps * Shape::kStepTokens);
+        float* handed = handover + part * p_.part_floats;
+        this->begin_part();
+        for (int s = 0; s < steps; ++s) {
+          const bool last = s + 1 == steps;
+          const bool ends = last && last_part;
+          const PairCursor ahead{ends ? next.request : pair.request,
+                                 ends ? next.kv_head : pair.kv_head,
+                                 ends ? next.length : pair.length};
+          const int ahead_split = !last ? split : last_part ? split_ : split + 1;
+          step(pair.length, s, split, ahead, last ? 0 : s + 1, ahead_split, !ends || more,
+               handed + Shape::kRunFloats);
+        }
+        this->end_part(handed);
       }
-      this->hand_over(sequence, handover);
+      this->hand_over(sequence);
       if (!more) break;
     }
   }
 
  private:
   // Where the keys of a step lie, ahead of their loads, which then follow each other at once.
-  __device__ void locate(const PairCursor& pair, int step) {
+  __device__ void locate(const PairCursor& pair, int step, int split) {
     const PairRows rows = rows_of(p_, p_.arguments.keys, element_bytes(kType), pair);
-    const int first = first_token(step);
+    const int first = first_token(step, split);
 #pragma unroll
     for (int tile = 0; tile < Shape::kTiles; ++tile) {
       // Of a tile beyond the length nothing is looked up.
@@ -96,11 +106,11 @@ class KeyStream : StreamWarps<Shape> {
   }
 
   // Asks for the keys of one buffer: half of a step's tokens, or one half of their features.
-  __device__ void load(int b, int length, int step) {
+  __device__ void load(int b, int length, int step, int split) {
 #pragma unroll
     for (int tile = 0; tile < kTilesPerBuffer; ++tile) {
       const int index = tile + (Tile::kPieces == 1 ? b : 0) * kTilesPerBuffer;
-      const int token = first_token(step) + 16 * index + lane_ / 4;
+      const int token = first_token(step, split) + 16 * index + lane_ / 4;
       const char* row = rows_[index] + (Tile::kPieces == 2 ? b : 0) * Tile::kPieceBytes;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
@@ -192,9 +202,9 @@ class KeyStream : StreamWarps<Shape> {
     }
   }
 
-  __device__ void step(int length, int s, const PairCursor& next, int next_step, bool more,
-                       float* scores) {
-    if (more) locate(next, next_step);
+  __device__ void step(int length, int s, int split, const PairCursor& next, int next_step,
+                       int next_split, bool more, float* scores) {
+    if (more) locate(next, next_step, next_split);
     float sums[kTilesPerBuffer][Shape::kColumnTiles][4];
 #pragma unroll
     for (int b = 0; b < 2; ++b) {
@@ -203,13 +213,13 @@ class KeyStream : StreamWarps<Shape> {
         for (int i = 0; i < kTilesPerBuffer * Shape::kColumnTiles * 4; ++i) (&sums[0][0][0])[i] = 0;
       }
       multiply(b, sums);
-      if (more) load(b, next.length, next_step);
+      if (more) load(b, next.length, next_step, next_split);
       if (Tile::kPieces == 1 || b == 1) {
 #pragma unroll
         for (int tile = 0; tile < kTilesPerBuffer; ++tile) {
           const int index = tile + (Tile::kPieces == 1 ? b : 0) * kTilesPerBuffer;
           keep(
-              length, s, index, sums[tile], [&](int) { return score_factor_; }, scores);
+              length, s, split, index, sums[tile], [&](int) { return score_factor_; }, scores);
         }
       }
     }

@@ -16,13 +16,15 @@ class StreamWarps {
         shared_(shared),
         scores_(scores),
         team_(blockIdx.x % p.teams),
-        split_(blockIdx.x / p.teams),
+        split_(blockIdx.x / p.teams * (Shape::kInTurns ? p.parts : 1)),
         thread_(threadIdx.x),
         warp_(thread_ / 32),
         lane_(thread_ % 32) {}
 
-  __device__ int first_token(int step) const {
-    return ((step * p_.splits + split_) * kStreamWarps + warp_) * Shape::kStepTokens;
+  __device__ int parts() const { return Shape::kInTurns ? p_.parts : 1; }
+
+  __device__ int first_token(int step, int split) const {
+    return ((step * p_.splits + split) * kStreamWarps + warp_) * Shape::kStepTokens;
   }
 
   // Waits until the place of a pair's scores is free; the place.
@@ -31,25 +33,32 @@ class StreamWarps {
     if (sequence >= p_.buffers) {
       barrier_sync(kEmptyBarrier + (sequence - p_.buffers) % kHandovers, kHandoverThreads);
     }
-#pragma unroll
-    for (int r = 0; r < Shape::kRuns; ++r) runs_[r] = {kNoScore, 0};
     return scores_ + buffer_ * p_.handover_floats;
   }
 
-  __device__ void hand_over(int sequence, float* handover) const {
+  __device__ void begin_part() {
+#pragma unroll
+    for (int r = 0; r < Shape::kRuns; ++r) runs_[r] = {kNoScore, 0};
+  }
+
+  __device__ void end_part(float* handed) const {
 #pragma unroll
     for (int r = 0; r < Shape::kRuns; ++r) {
-      reinterpret_cast<Run*>(handover)[r * kStreamThreads + thread_] = runs_[r];
+      reinterpret_cast<Run*>(handed)[r * kStreamThreads + thread_] = runs_[r];
     }
+  }
+
+  __device__ void hand_over(int sequence) const {
     barrier_arrive(kFullBarrier + sequence % kHandovers, kHandoverThreads);
   }
 
   // Scales a tile's scores to powers of two, stores them and adds them to the lane's runs.
   // `factor(r)` scales those of run r.
   template <typename Factor>
-  __device__ void keep(int length, int s, int tile, const float (&sums)[Shape::kColumnTiles][4],
-                       const Factor& factor, float* scores) {
-    const int first = first_token(s);
+  __device__ void keep(int length, int s, int split, int tile,
+                       const float (&sums)[Shape::kColumnTiles][4], const Factor& factor,
+                       float* scores) {
+    const int first = first_token(s, split);
     float kept[Shape::kRuns];
 #pragma unroll
     for (int r = 0; r < Shape::kRuns; ++r) {
@@ -92,7 +101,9 @@ class StreamWarps {
   const Parameters& p_;
   Shared& shared_;
   float* scores_;
-  int team_, split_, thread_, warp_, lane_;
+  int team_;
+  int split_;  // the block's first share
+  int thread_, warp_, lane_;
   int buffer_ = -1;
   Run runs_[Shape::kRuns];
 

@@ -153,9 +153,16 @@ struct Plan {
   Parameters parameters;
   KernelEntry kernel;
   int slots = 0;
+  int blocks = 0;
   std::size_t shared_bytes = 0;
   std::size_t workspace_bytes = 0;
 };
+
+// Whether a team gets at least four pairs, and few teams are without one at the end.
+bool keeps_teams_busy(int pairs, int teams) {
+  const int rounds = (pairs + teams - 1) / teams;
+  return rounds >= 4 && static_cast<std::int64_t>(rounds) * teams * 10 <= std::int64_t{11} * pairs;
+}
 
 // Sizes of the parts of the workspace, in order; each at a multiple of 256 bytes.
 struct Layout {
@@ -186,42 +193,59 @@ Plan plan_of(const DecodeArguments& a) {
   }
 
   p.splits = std::clamp(processors / a.kv_heads, 1, kMaximumSplits);
-  p.teams = p.splits > 1 ? std::min(processors / p.splits, a.kv_heads)
-                         : std::min(processors, a.kv_heads * a.requests);
-  plan.kernel = kernel_of_shape(a, plan.slots, a.kv_heads * a.requests >= 2 * p.teams);
-  p.next_request = p.teams / a.kv_heads;
-  p.next_kv_head = p.teams % a.kv_heads;
+  const int pairs = a.kv_heads * a.requests;
+  p.teams =
+      p.splits > 1 ? std::min(processors / p.splits, a.kv_heads) : std::min(processors, pairs);
+  plan.kernel = kernel_of_shape(a, plan.slots, pairs >= 2 * p.teams);
   const int step_tokens = p.splits * plan.kernel.step_tokens;
   p.steps = (a.maximum_length + step_tokens - 1) / step_tokens;
+  p.part_floats = plan.kernel.run_floats + p.steps * plan.kernel.step_scores;
+  const auto shared_bytes = [&](int parts, int buffers) {
+    return plan.kernel.shared_bytes + parts * buffers * p.part_floats * sizeof(float);
+  };
+  // See BlockShape: several requests' scores only where most of the memory is left for loads.
+  constexpr std::size_t kRoomy = 136 * 1024;
+  while (2 * p.parts <= plan.kernel.parts && p.splits % (2 * p.parts) == 0 && p.splits <= 32 &&
+         shared_bytes(2 * p.parts, 2) <= kRoomy && keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
+    p.parts *= 2;
+  }
+  p.teams *= p.parts;
+  p.next_request = p.teams / a.kv_heads;
+  p.next_kv_head = p.teams % a.kv_heads;
   while ((1 << p.block_tokens_log2) < a.block_tokens) ++p.block_tokens_log2;
   p.feature_bytes = a.keys.feature_stride * size_of(a.cache_type);
-  p.outputs_per_block = (p.group * a.head_dimension + p.splits - 1) / p.splits;
+  p.outputs_per_share = (p.group * a.head_dimension + p.splits - 1) / p.splits;
 
-  const int blocks = p.splits * p.teams;
-  p.handover_floats = plan.kernel.run_floats + p.steps * plan.kernel.step_scores;
-  // See BlockShape: several requests' scores only where most of the memory is left for loads.
-  constexpr std::size_t kRoomy = 131 * 1024;
-  const std::size_t score_bytes = p.handover_floats * sizeof(float);
-  const bool in_shared =
-      plan.kernel.shared_bytes + score_bytes <= static_cast<std::size_t>(shared_limit);
+  const int blocks = p.splits / p.parts * p.teams;
+  plan.blocks = blocks;
+  p.handover_floats = p.parts * p.part_floats;
+  const bool in_shared = shared_bytes(p.parts, 1) <= static_cast<std::size_t>(shared_limit);
   p.buffers = in_shared ? 1 : 2;
   while (in_shared && p.buffers < kMaximumBuffers &&
-         plan.kernel.shared_bytes + (p.buffers + 1) * score_bytes <= kRoomy) {
+         shared_bytes(p.parts, p.buffers + 1) <= kRoomy) {
     ++p.buffers;
   }
-  plan.shared_bytes = plan.kernel.shared_bytes + (in_shared ? p.buffers * score_bytes : 0);
+  plan.shared_bytes = in_shared ? shared_bytes(p.parts, p.buffers) : plan.kernel.shared_bytes;
 
   Layout layout;
   auto* base = static_cast<char*>(a.workspace);
   const auto place = [&](std::size_t bytes) { return base + layout.add(bytes); };
-  const std::size_t team_parts = static_cast<std::size_t>(p.teams) * kExchanges * p.splits;
-  p.epochs = reinterpret_cast<std::uint32_t*>(place(blocks * sizeof(std::uint32_t)));
+  // The places of exchanged words do not depend on the batch: a word that an earlier launch left
+  // must not be taken for another.
+  const std::size_t most_teams =
+      p.splits > 1 ? std::min(processors / p.splits, a.kv_heads) : processors;
+  const std::size_t team_parts =
+      most_teams * (plan.slots == 4 ? kMaximumParts : 1) * kExchanges * p.splits;
+  p.processors = processors;
+  p.rounds = (pairs + p.teams - 1) / p.teams;
+  p.epochs = reinterpret_cast<std::uint32_t*>(
+      place(static_cast<std::size_t>(processors) * sizeof(std::uint32_t)));
   p.masses = reinterpret_cast<ulonglong2*>(place(team_parts * plan.slots * sizeof(ulonglong2)));
-  p.partials = reinterpret_cast<std::uint64_t*>(
-      place(team_parts * p.splits * p.outputs_per_block * sizeof(std::uint64_t)));
   p.rehearsal_bytes = plan.slots * sizeof(ulonglong2) +
                       static_cast<std::size_t>(p.group) * a.head_dimension * sizeof(std::uint64_t);
-  p.rehearsals = place(blocks * p.rehearsal_bytes);
+  p.rehearsals = place(processors * p.rehearsal_bytes);
+  p.partials = reinterpret_cast<std::uint64_t*>(
+      place(team_parts * p.splits * p.outputs_per_share * sizeof(std::uint64_t)));
   if (a.scheme == ValueScheme::kIndependent) {
     p.sorted = reinterpret_cast<float*>(
         place(static_cast<std::size_t>(blocks) * 2 * plan.slots * a.samples * sizeof(float)));
@@ -263,8 +287,7 @@ Status decode(const DecodeArguments& arguments, cudaStream_t stream) {
         "cudaFuncSetAttribute");
     void* kernel_arguments[] = {&plan.parameters};
     check_cuda(cudaLaunchCooperativeKernel(
-                   plan.kernel.function,
-                   dim3(static_cast<unsigned>(plan.parameters.splits * plan.parameters.teams)),
+                   plan.kernel.function, dim3(static_cast<unsigned>(plan.blocks)),
                    dim3(kBlockThreads), kernel_arguments, plan.shared_bytes, stream),
                "launch");
     return Status::kOk;

@@ -8,9 +8,12 @@ namespace {
 template <ElementType kType, int kDimension, int kSlots, bool kInTurns, KeyLayout kLayout>
 KernelEntry entry() {
   using Shape = BlockShape<kType, kDimension, kSlots, kInTurns, kLayout>;
-  return {reinterpret_cast<const void*>(&decode_kernel<Shape>), sizeof(typename Shape::Shared),
-          kStreamWarps * Shape::kStepTokens, Shape::kRunFloats,
-          static_cast<std::size_t>(Shape::kStepScores) * kStreamThreads};
+  return {reinterpret_cast<const void*>(&decode_kernel<Shape>),
+          sizeof(typename Shape::Shared),
+          kStreamWarps * Shape::kStepTokens,
+          Shape::kRunFloats,
+          static_cast<std::size_t>(Shape::kStepScores) * kStreamThreads,
+          Shape::kParts};
 }
 
 template <ElementType kType, int kDimension>

@@ -13,6 +13,7 @@ struct KernelEntry {
   int step_tokens = 0;             // of a block
   std::size_t run_floats = 0;      // of a block's runs
   std::size_t step_scores = 0;     // floats of a block's step
+  int parts = 1;                   // shares of a pair that a block can take
 };
 
 // Of one head dimension (decode_kernels.cu is built once for each); slots, the heads that a kernel

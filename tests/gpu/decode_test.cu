@@ -161,6 +161,52 @@ TEST(Decode, SameBitsAloneAndInABatch) {
   }
 }
 
+// Blocks take several shares of a pair when there are many requests; one workspace serves all.
+TEST(Decode, SameBitsAloneAndAmongMany) {
+  SANTA_NEED_DEVICE();
+  for (const int samples : {100, 2000}) {
+    Shape shape;
+    shape.samples = samples;
+    shape.spread = 3;
+    std::mt19937 random(4);
+    for (int r = 0; r < 40; ++r) {
+      shape.lengths.push_back(r % 9 == 4 ? 0 : static_cast<int>(random() % 2500));
+    }
+    shape.lengths[0] = 2500;
+    Problem batch(shape);
+    batch.upload();
+    DecodeArguments& a = batch.arguments();
+    const std::vector<float> together = batch.run(5, 9);
+    for (const int requests : {1, 3, 8, 17, 41, 1, 33}) {
+      a.requests = requests;
+      batch.run(5, 9);
+      std::vector<float> some = batch.output();
+      some.resize(static_cast<std::size_t>(requests) * 32 * 128);
+      ASSERT_EQ(some, std::vector<float>(together.begin(),
+                                         together.begin() + static_cast<long>(some.size())))
+          << requests;
+    }
+    for (const int r : {0, 20, 40}) {
+      for (int h = 0; h < 32; ++h) {
+        if (shape.lengths[r] == 0) continue;
+        double expected = 0;
+        batch.softmax(r, h, &expected);
+        EXPECT_NEAR(batch.log_sum_exp()[r * 32 + h], expected,
+                    1e-4 * std::fmax(1, std::fabs(expected)));
+      }
+    }
+  }
+}
+
+TEST(Decode, CountsOfManyRequestsAreSystematic) {
+  SANTA_NEED_DEVICE();
+  Shape shape;
+  shape.lengths.assign(33, 700);
+  shape.lengths[7] = 2000;
+  shape.spread = 2;
+  expect_systematic_counts(shape, 100, 7);
+}
+
 TEST(Decode, PagedIsContiguousBitForBit) {
   SANTA_NEED_DEVICE();
   Shape shape;

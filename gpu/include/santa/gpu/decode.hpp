@@ -102,10 +102,13 @@ struct DecodeArguments {
   int seed_stride = 0;                    // 0: one seed, and the number of a request enters the
                                           // draws; 1: a seed each, and only that enters them
 
-  void* output = nullptr;           // device, [request][query head][feature], type of the queries
-  float* log_sum_exp = nullptr;     // device, [request][query head], natural logarithm; may be null
-  void* workspace = nullptr;        // device, decode_workspace_bytes, zero before its first launch;
-  std::size_t workspace_bytes = 0;  // used by one launch at a time
+  void* output = nullptr;        // device, [request][query head][feature], type of the queries
+  float* log_sum_exp = nullptr;  // device, [request][query head], natural logarithm; may be null
+  // Device memory of decode_workspace_bytes, used by one launch at a time. It is zero before its
+  // first launch and before one with another number of heads, head dimension or type; requests,
+  // lengths, samples and schemes may change. The most for several shapes serves each.
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
 };
 
 // Bytes of workspace for these shapes on the current device; pointers are not looked at. 0 when the
