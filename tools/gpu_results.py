@@ -23,17 +23,20 @@ class GpuResults:
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise BadFile(f"{path}: not a result of gpu/bench/measure.py ({error})") from error
 
-    def find(self, kernel, kind, requests, length, samples=0, spread=1, scheme=None):
+    def find(self, kernel, kind, requests, length, samples=0, spread=1, scheme=None,
+             scores="exact"):
         """A row with times, or None."""
         for row in self.rows:
             if ((row["kernel"], row["type"], row["requests"], row["length"], row["samples"],
                  row["spread"]) == (kernel, kind, requests, length, samples, spread)
-                    and "median_us" in row and row.get("scheme") in (None, scheme)):
+                    and "median_us" in row and row.get("scheme") in (None, scheme)
+                    and row.get("scores", "exact") == scores):
                 return row
         return None
 
-    def own(self, kind, requests, length, samples, spread=1, scheme="systematic"):
-        return self.find(OWN, kind, requests, length, samples, spread, scheme)
+    def own(self, kind, requests, length, samples, spread=1, scheme="systematic",
+            scores="exact"):
+        return self.find(OWN, kind, requests, length, samples, spread, scheme, scores)
 
     def dense(self, kind, requests, length):
         """The fastest dense peer, or None."""

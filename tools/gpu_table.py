@@ -52,13 +52,22 @@ def latency(results, kind):
     return lines
 
 
-def peaked(results):
-    lines = []
-    for row in results.rows:
-        if row["kernel"] == OWN and row["spread"] != 1 and "median_us" in row:
-            lines += ["", f"Scores with a deviation of {row['spread']:g} nats, {row['type']}, "
-                      f"{step_name(row['requests'], row['length'])}, S = {row['samples']}: "
-                      f"{number(row)}."]
+def others(results):
+    """Rows of ours that are not in the tables: other schemes, scores and spreads."""
+    rows = [row for row in results.rows if row["kernel"] == OWN and "median_us" in row
+            and (row["spread"], row["scheme"], row.get("scores", "exact"))
+            != (1, "systematic", "exact")]
+    if not rows:
+        return []
+    lines = ["", "Other draws, scores by Bernoulli draws of the query (of feature-major keys), and scores of "
+             "another deviation:", "",
+             *header(["draws", "scores", "nats", "S", "requests x length", "it", "ratio"])]
+    for row in rows:
+        dense = results.dense(row["type"], row["requests"], row["length"])
+        lines.append(f"| {row['scheme']} | {row.get('scores', 'exact')}, {row['type']} | "
+                     f"{row['spread']:g} | {row['samples']} | "
+                     f"{step_name(row['requests'], row['length'])} | {number(row)} | "
+                     f"{ratio(dense, row)} |")
     return lines
 
 
@@ -104,7 +113,7 @@ def document(path):
     for kind in results.kinds():
         if results.steps(kind):
             lines += ["", f"Keys and values in {kind}:", "", *latency(results, kind)]
-    lines += peaked(results) + peers(results) + energy(results)
+    lines += others(results) + peers(results) + energy(results)
     return "\n".join(lines)
 
 

@@ -28,6 +28,13 @@ ValueScheme scheme_of(const std::string& name) {
   return name == "independent" ? ValueScheme::kIndependent : ValueScheme::kSystematic;
 }
 
+ScoreScheme scores_of(const std::string& name) {
+  if (name == "bernoulli") return ScoreScheme::kBernoulli;
+  return name == "bernoulli-group" ? ScoreScheme::kBernoulliGroup : ScoreScheme::kExact;
+}
+
+constexpr float kOutlier = 4.4F;  // of queries whose other features have a deviation of 1
+
 std::string utc_date() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -118,7 +125,10 @@ class Bench {
     a.cache_type = type_of(type);
     a.query_type = a.cache_type == ElementType::kFp16 ? ElementType::kFp16 : ElementType::kBf16;
     const std::int64_t row = static_cast<std::int64_t>(o.kv_heads) * o.head_dimension;
-    a.keys = a.values = {nullptr, length * row, row, o.head_dimension, nullptr};
+    a.keys.block_stride = length * row;
+    a.keys.token_stride = row;
+    a.keys.head_stride = o.head_dimension;
+    a.values = a.keys;
     a.maximum_length = length;
     return a;
   }
@@ -202,30 +212,53 @@ class Bench {
     row.kernel = "plain read of keys and values";
     measure(row, [&](std::size_t step) { read(step, 2 * cache_bytes); });
     row.kernel = "decode";
-    for (const std::string& scheme : o.schemes) {
-      for (const int samples : o.samples) decode_row(row, scheme, samples, data);
+    for (const std::string& scores : o.scores) {
+      row.scores = scores;
+      if (scores != "exact") {
+        const int heads = requests * o.query_heads;
+        const float outlier = kOutlier * static_cast<float>(spread);
+        if (a.query_type == ElementType::kFp16) {
+          set_outliers<<<1, 256>>>(static_cast<__half*>(query.get()), heads, o.head_dimension,
+                                   outlier);
+        } else {
+          set_outliers<<<1, 256>>>(static_cast<__nv_bfloat16*>(query.get()), heads,
+                                   o.head_dimension, outlier);
+        }
+      }
+      for (const std::string& scheme : o.schemes) {
+        row.scheme = scheme;
+        for (const int samples : o.samples) decode_row(row, samples, data);
+      }
     }
   }
 
-  void decode_row(Row row, const std::string& scheme, int samples, std::vector<Copy>& data) {
-    row.scheme = scheme;
+  void decode_row(Row row, int samples, std::vector<Copy>& data) {
     row.samples = samples;
-    DecodeArguments first = data.front().arguments;
-    first.scheme = scheme_of(scheme);
-    first.samples = samples;
-    first.workspace_bytes = decode_workspace_bytes(first);
-    if (first.workspace_bytes == 0) throw InputError(last_error());
-    const DeviceMemory workspace(first.workspace_bytes);
-    for (Copy& copy : data) {
-      copy.arguments.scheme = first.scheme;
-      copy.arguments.samples = samples;
-      copy.arguments.workspace = workspace.get();
-      copy.arguments.workspace_bytes = first.workspace_bytes;
+    DecodeArguments a = data.front().arguments;
+    a.scheme = scheme_of(row.scheme);
+    a.samples = samples;
+    if (a.scores = scores_of(row.scores); a.scores != ScoreScheme::kExact) {
+      // Any order of the same numbers is as good: feature by feature.
+      a.bernoulli_draws = results_.options.bernoulli_draws;
+      a.key_layout = KeyLayout::kFeatureMajor;
+      a.keys.feature_stride = row.length;
+      a.keys.token_stride = 1;
+      a.keys.head_stride = static_cast<std::int64_t>(row.length) * a.head_dimension;
+    }
+    a.workspace_bytes = decode_workspace_bytes(a);
+    if (a.workspace_bytes == 0) throw InputError(last_error());
+    const DeviceMemory workspace(a.workspace_bytes);
+    a.workspace = workspace.get();
+    std::vector<DecodeArguments> steps;
+    for (const Copy& copy : data) {
+      a.keys.data = copy.arguments.keys.data;
+      a.values.data = copy.arguments.values.data;
+      steps.push_back(a);
     }
     measure(row, [&](std::size_t step) {
-      if (decode(data[step % data.size()].arguments, nullptr) != Status::kOk) {
-        throw std::runtime_error(last_error());
-      }
+      const Status status = decode(steps[step % steps.size()], nullptr);
+      if (status == Status::kCudaError) throw std::runtime_error(last_error());
+      if (status != Status::kOk) throw InputError(last_error());
     });
   }
 

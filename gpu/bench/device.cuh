@@ -94,6 +94,12 @@ inline void fill(ElementType type, void* out, std::size_t count, float size, std
   check(cudaGetLastError());
 }
 
+// One feature of all queries is an outlier, as models have: it sets what a Bernoulli draw is worth.
+template <typename Element>
+__global__ void set_outliers(Element* queries, int heads, int dimension, float value) {
+  for (int h = threadIdx.x; h < heads; h += blockDim.x) store(queries + h * dimension, value);
+}
+
 __global__ void __launch_bounds__(512)
     plain_read(const uint4* data, std::size_t count, unsigned* out) {
   constexpr int kUnroll = 8;

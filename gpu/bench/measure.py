@@ -41,7 +41,10 @@ def parse():
     parser.add_argument("--batches", type=numbers, default=[1 << n for n in range(6)])
     parser.add_argument("--samples", type=numbers, default=[256, 1024])
     parser.add_argument("--types", type=lambda text: text.split(","), default=["bf16"])
-    parser.add_argument("--spreads", default="1", help="for the program alone")
+    parser.add_argument("--schemes", default="systematic", help="for the program alone, as are")
+    parser.add_argument("--scores", default="exact")
+    parser.add_argument("--bernoulli", type=int, default=4)
+    parser.add_argument("--spreads", default="1")
     parser.add_argument("--query-heads", type=int, default=32)
     parser.add_argument("--kv-heads", type=int, default=8)
     parser.add_argument("--head-dimension", type=int, default=128)
@@ -64,7 +67,7 @@ def own_results(options):
     words = list(options.program)
     for name in ("lengths", "batches", "samples", "types"):
         words += [f"--{name}", ",".join(map(str, getattr(options, name)))]
-    for name in ("spreads", "query_heads", "kv_heads", "head_dimension", "runs"):
+    for name in ("schemes", "scores", "bernoulli", "spreads", "query_heads", "kv_heads", "head_dimension", "runs"):
         words += ["--" + name.replace("_", "-"), str(getattr(options, name))]
     if options.energy:
         words.append("--energy")

@@ -18,6 +18,7 @@ Examples:
   santasim bench
   santasim bench --lengths 32768 --batches 1,8 --samples 256 --json result.json
   santasim bench --lengths 32768 --batches 1 --types bf16,fp8 --spreads 1,8
+  santasim bench --lengths 32768 --batches 1 --scores exact,bernoulli-group --bernoulli 4
   santasim bench --lengths 32768 --batches 1 --energy
 )";
 
@@ -41,6 +42,12 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
       ->check(CLI::Range(1, kMostSamples));
   add_list(command, "--schemes", options.schemes, "Draws (systematic)", "NAME,..")
       ->check(CLI::IsMember({"systematic", "stratified", "independent"}));
+  add_list(command, "--scores", options.scores,
+           "Scores; all but exact take feature-major keys (exact)", "NAME,..")
+      ->check(CLI::IsMember({"exact", "bernoulli", "bernoulli-group"}));
+  command.add_option("--bernoulli", options.bernoulli_draws, "Draws of a query, if not exact (4)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64));
   add_list(command, "--types", options.types, "Keys and values (bf16)", "NAME,..")
       ->check(CLI::IsMember({"bf16", "fp16", "fp8", "int8"}));
   add_list(command, "--spreads", options.spreads, "Deviation of the scores in nats (1)", "X,..")

@@ -19,6 +19,7 @@ double rounded(double value, const char* format = "%.2f") {
 Json row_of(const Row& row) {
   Json json = {{"kernel", row.kernel}};
   if (!row.scheme.empty()) json["scheme"] = row.scheme;
+  if (!row.scores.empty()) json["scores"] = row.scores;
   json["type"] = row.type;
   json["requests"] = row.requests;
   json["length"] = row.length;
@@ -81,15 +82,15 @@ std::string to_table(const Results& results) {
                 results.options.query_heads, results.options.kv_heads,
                 results.options.head_dimension, results.empty_launch.median_us);
   text += line;
-  std::snprintf(line, sizeof line, "%-30s %-11s %-5s %8s %8s %7s %7s %10s %10s %10s", "kernel",
-                "scheme", "type", "requests", "length", "samples", "spread", "median us", "5 % us",
-                "95 % us");
+  std::snprintf(line, sizeof line, "%-30s %-11s %-15s %-5s %8s %8s %7s %7s %10s %10s %10s",
+                "kernel", "scheme", "scores", "type", "requests", "length", "samples", "spread",
+                "median us", "5 % us", "95 % us");
   text += line;
   text += results.idle_w ? "    mJ/step          W\n" : "\n";
   for (const Row& row : results.rows) {
-    std::snprintf(line, sizeof line, "%-30s %-11s %-5s %8d %8d %7d %7g", row.kernel.c_str(),
-                  row.scheme.c_str(), row.type.c_str(), row.requests, row.length, row.samples,
-                  row.spread);
+    std::snprintf(line, sizeof line, "%-30s %-11s %-15s %-5s %8d %8d %7d %7g", row.kernel.c_str(),
+                  row.scheme.c_str(), row.scores.c_str(), row.type.c_str(), row.requests,
+                  row.length, row.samples, row.spread);
     text += line;
     if (row.times) {
       std::snprintf(line, sizeof line, " %10.2f %10.2f %10.2f", row.times->median_us,

@@ -31,7 +31,8 @@ def result():
                  row("SDPA flash", 24 * scale, length=length),
                  row("FlashAttention-3", None, length=length, not_run="not installed"),
                  row("published SANTA-prop", 50 * scale, length=length, samples=256)]
-    rows += [row("decode", 40, samples=256, spread=8, scheme="systematic"),
+    rows += [row("decode", 40, samples=256, spread=8, scheme="systematic", scores="exact"),
+             row("decode", 36, samples=256, scheme="systematic", scores="bernoulli-group"),
              row("plain read of keys", 14, kind="fp8"),
              row("decode", 18, samples=256, kind="fp8", scheme="systematic", energy={
                  "step_mj": 12.34, "mean_w": 456.7, "step_us": 27.0, "seconds": 1.3}),
@@ -74,7 +75,8 @@ class GpuResultsTest(unittest.TestCase):
         self.assertIn("| 1 x 32k | 14.0 | - | 36.0 (FlashInfer batch decode) | 18.0 | 2.00 | 4.00 |",
                       text)
         self.assertIn("A GPU, clocks up to 1980 MHz, memory 3201 MHz, driver 1.2", text)
-        self.assertIn("deviation of 8 nats, bf16, 1 x 32k, S = 256: 40.0.", text)
+        self.assertIn("| systematic | exact, bf16 | 8 | 256 | 1 x 32k | 40.0 | 1.80 |", text)
+        self.assertIn("| systematic | bernoulli-group, bf16 | 1 | 256 | 1 x 32k | 36.0 | 2.00 |", text)
         self.assertIn("Not run: FlashAttention-3 (not installed).", text)
         self.assertIn("| published SANTA-prop, bf16 | 256 | 1 x 32k | 150.0 | 37.5 | 4.00 |", text)
         self.assertIn("| 1 x 32k, fp8 | decode | 256 | 12.3 | 457 | 27.0 |", text)

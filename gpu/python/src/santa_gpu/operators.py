@@ -24,8 +24,10 @@ Shapes (R requests, H query heads, K KV heads, D head dimension, S samples):
                              plans for, so that a captured graph serves all lengths up to it
   output       [R, H, D]     the query's type
   log_sum_exp  [R, H]        float32, natural logarithm of the sum of exp(score) over all keys
-  workspace    [bytes]       uint8, workspace_bytes(...) of these shapes, zero before its first use. It
-                             belongs to one combination of shapes, and to one launch at a time
+  workspace    [bytes]       uint8, at least workspace_bytes(...), used by one launch at a time. It is zero
+                             before its first use and before one with another number of heads, head
+                             dimension or type; requests, lengths, samples and schemes may change, and the
+                             most for several shapes serves each
 
 All tensors lie on one CUDA device, which need not be the current one; the launch is on that device's
 current stream. A shape, type or value that is not allowed raises ValueError with a sentence that names it;

@@ -16,6 +16,8 @@ struct BenchOptions {
   std::vector<int> batches{1, 2, 4, 8, 16, 32};                       // requests
   std::vector<int> samples{256, 1024};
   std::vector<std::string> schemes{"systematic"};
+  std::vector<std::string> scores{"exact"};
+  int bernoulli_draws = 4;                 // of scores that are not exact
   std::vector<std::string> types{"bf16"};  // of keys and values
   std::vector<double> spreads{1};          // deviation of the scores, in nats
   int query_heads = 32;

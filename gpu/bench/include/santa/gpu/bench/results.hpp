@@ -26,6 +26,7 @@ struct Energy {
 struct Row {
   std::string kernel;  // "decode", "plain read of keys", "plain read of keys and values"
   std::string scheme;  // empty for plain reads
+  std::string scores;  // the same
   std::string type;
   int requests = 0;
   int length = 0;
