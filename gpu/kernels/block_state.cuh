@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "draws.cuh"
 #include "exchange.cuh"
 #include "feature_tile.cuh"
 #include "key_tile.cuh"
@@ -152,10 +153,10 @@ struct BlockShape {
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
     int draw_counts[kSampleWarps];
     HeadInHand hands[kSampleWarps];
-    Team teams[2];  // the block's, and that of the rehearsal
+    DrawStream streams[kSampleWarps];  // of the head in hand, for kStratified
+    Team teams[2];                     // the block's, and that of the rehearsal
     float sums[kSampleWarps][kDimension];
-    // [share][output of this block], for each turn.
-    float finished[kHeadWarps][kSlots * kDimension + kMaximumSplits];
+    float gaps[kInTurns ? 2 : 1][kSampleThreads];  // between sorted draws of kIndependent
   };
 };
 

@@ -259,7 +259,7 @@ class ValueSample {
     if (rehearsing_) return;
     if (p_.arguments.scheme == ValueScheme::kIndependent) {
       for (int head = 0; head < p_.group; ++head) {
-        sort_draws(stream_of(pair, head), shared_.finished[turn_], sorted_of(head));
+        sort_draws(stream_of(pair, head), shared_.gaps[turn_], sorted_of(head));
       }
     }
     buffer_ = sequence % p_.buffers;
@@ -384,6 +384,9 @@ class ValueSample {
       own.offset = offset;
       own.stride = static_cast<double>(total) * team().inverse_samples;
       own.inverse_stride = reciprocal(own.stride);
+      if (p_.arguments.scheme == ValueScheme::kStratified) {
+        shared_.streams[warp_] = stream_of(pair, head);
+      }
       if (own_split_ == 0 && first_part() == 0 && !rehearsing_) note_log_sum_exp(pair, head, own);
     }
     __syncwarp();
@@ -401,7 +404,7 @@ class ValueSample {
     // Lanes 0 and 1: the draws below this share's keys, and below their end.
     int below = 0;
     if (own.total != kNotANumber && own.total != 0) {
-      below = draws_of(pair, warp_head(k)).below(lane_ == 0 ? before : before + units);
+      below = draws_of(warp_head(k)).below(lane_ == 0 ? before : before + units);
     }
     const int end = __shfl_sync(0xffffffffU, below, 1);
     if (lane_ == 0) {
@@ -429,14 +432,10 @@ class ValueSample {
                            p_.arguments.samples;
   }
 
-  __device__ Draws draws_of(const PairCursor& pair, int head) const {
+  __device__ Draws draws_of(int head) const {
     const HeadInHand& own = hand();
-    Draws draws{p_.arguments.scheme, team().samples, own.total, own.stride,
-                own.inverse_stride,  own.offset,     nullptr,   {}};
-    if (draws.scheme == ValueScheme::kSystematic) return draws;
-    draws.stream = stream_of(pair, head);
-    draws.sorted = sorted_of(head);
-    return draws;
+    return {p_.arguments.scheme, team().samples, own.total,       own.stride,
+            own.inverse_stride,  own.offset,     sorted_of(head), &shared_.streams[warp_]};
   }
 
   // Lists the tokens on which the draws of this window fall, and how many on each; in
@@ -456,7 +455,7 @@ class ValueSample {
   // A lane a draw. Equal tokens of adjacent draws become one entry.
   __device__ int find_by_position(const PairCursor& pair, int k, int part, int window, int draws,
                                   int listed) {
-    const Draws all = draws_of(pair, warp_head(k));
+    const Draws all = draws_of(warp_head(k));
 #pragma unroll 1
     for (int slot = 32 * part; slot < draws; slot += 32 * kHeadWarps) {
       const std::uint32_t token = token_at(
@@ -542,7 +541,7 @@ class ValueSample {
   // A lane a run, for blocks on which many draws fall.
   __device__ int find_by_run(const PairCursor& pair, int k, int part, int window, int draws,
                              int listed) {
-    const Draws all = draws_of(pair, warp_head(k));
+    const Draws all = draws_of(warp_head(k));
     const int low = hand().first_draw + window;
     const int high = low + draws;
 #pragma unroll 1
@@ -725,50 +724,55 @@ class ValueSample {
     sync_head(head);
   }
 
-  // Adds up the sums of all shares for this block's part of the output.
-  __device__ void finish(const PairCursor& pair, int place, std::uint32_t epoch) {
+  // Adds up the sums of all shares for this block's part of the output, in the order of the shares.
+  __device__ void finish(const PairCursor& pair, int place, std::uint32_t epoch) const {
+    constexpr int kAhead = 8;
+    const DecodeArguments& a = p_.arguments;
+    const int splits = team().splits, per_share = team().outputs_per_share;
+    const int first_owner = rehearsing_ ? 0 : own_split_;
+    const int begin = first_owner * per_share;
+    const int count = min(parts() * per_share, p_.group * kDimension - begin);
+    const float inverse = __fdividef(1.0F, static_cast<float>(per_share));
 #pragma unroll 1
-    for (int part = 0; part < parts(); ++part) {
-      finish_share(pair, rehearsing_ ? 0 : own_split_ + part, place, epoch);
+    for (int o = turn_thread(); o < count; o += kTurnThreads) {
+      const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
+      const std::uint64_t* words =
+          team().partials +
+          static_cast<std::size_t>(place * splits + first_owner + owner) * splits * per_share +
+          (o - owner * per_share);
+      float sum = 0;
+#pragma unroll 1
+      for (int s = 0; s < splits; s += kAhead) {
+        std::uint64_t bits[kAhead];
+#pragma unroll
+        for (int i = 0; i < kAhead; ++i) bits[i] = peek(words + min(s + i, splits - 1) * per_share);
+#pragma unroll
+        for (int i = 0; i < kAhead; ++i) {
+          if (s + i >= splits) break;
+          while (static_cast<std::uint32_t>(bits[i] >> 32) != epoch && !rehearsing_) {
+            bits[i] = peek(words + (s + i) * per_share);
+          }
+          sum += __uint_as_float(static_cast<std::uint32_t>(bits[i]));
+        }
+      }
+      if (rehearsing_) continue;
+      const float scale =
+          a.values.head_scales != nullptr ? __ldg(a.values.head_scales + pair.kv_head) : 1.0F;
+      store_output(a.output, a.query_type, first_head(pair) * kDimension + begin + o,
+                   sum * scale / static_cast<float>(a.samples));
     }
   }
 
-  __device__ void finish_share(const PairCursor& pair, int owner, int place, std::uint32_t epoch) {
-    const int splits = team().splits, per_share = team().outputs_per_share;
-    const int begin = owner * per_share;
-    const int count = min(per_share, p_.group * kDimension - begin);
-    const std::uint64_t* words =
-        team().partials + static_cast<std::size_t>(place * splits + owner) * splits * per_share;
-    const int all = count > 0 ? splits * per_share : 0;
-    const bool whole = count == per_share;
-    const int threads = kTurnThreads;
-    const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
-    float* finished = shared_.finished[turn_];
-#pragma unroll 4
-    for (int i = thread; i < all; i += threads) {
-      if (whole || i % per_share < count) finished[i] = receive(words + i, epoch, !rehearsing_);
-    }
-    sync_turn();
-    const DecodeArguments& a = p_.arguments;
-    const float scale =
-        a.values.head_scales != nullptr ? __ldg(a.values.head_scales + pair.kv_head) : 1.0F;
-    for (int o = thread; o < count; o += threads) {
-      float sum = 0;
-#pragma unroll 4
-      for (int s = 0; s < splits; ++s) sum += finished[s * per_share + o];
-      if (!rehearsing_) {
-        store_output(a.output, a.query_type, first_head(pair) * kDimension + begin + o,
-                     sum * scale / static_cast<float>(a.samples));
-      }
-    }
-    sync_turn();
+  // Number of this thread among those of its turn.
+  __device__ int turn_thread() const {
+    return kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
   }
 
   // Independent draws in order: sums of exponential gaps over their total are order statistics of
   // uniform draws (Devroye, "Non-Uniform Random Variate Generation", section V.2).
   __device__ void sort_draws(const DrawStream& stream, float* scan, float* sorted) const {
     const int threads = kTurnThreads;
-    const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
+    const int thread = turn_thread();
     // Cut for kSampleThreads threads in either case, so that the sums are the same.
     const int samples = p_.arguments.samples;
     const int each = (samples + kSampleThreads) / kSampleThreads;
