@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "draws.cuh"
 #include "exchange.cuh"
 #include "feature_tile.cuh"
 #include "key_tile.cuh"
@@ -46,6 +47,30 @@ __device__ inline float power_of_two(float x) {
 }
 
 constexpr float kNoScore = -3e38F;  // exponent of a run without a key
+
+// Who exchanges masses and sums, and where.
+struct Team {
+  int splits;
+  int parts;  // of a block
+  int samples;
+  int outputs_per_share;
+  double inverse_samples;
+  ulonglong2* masses;
+  std::uint64_t* partials;
+};
+
+// The head that a sampling warp works for. It is kept in shared memory: beside what a gather needs
+// there are no registers for it, and what the compiler spills is evicted by the keys.
+struct HeadInHand {
+  std::uint64_t total;      // units of all keys; those below are at the same exponent
+  std::uint64_t before;     // units before the share in hand
+  std::uint64_t own_units;  // and of it
+  double stride, inverse_stride;
+  double offset;  // of kSystematic
+  int exponent;
+  int own_shift;  // from the share's exponent to the common one
+  int first_draw, own_draws;
+};
 
 // A drawn token, and how many draws fell on it.
 constexpr int kCountBits = 10;  // enough for kListDraws; tokens have 22
@@ -127,9 +152,11 @@ struct BlockShape {
     std::uint32_t found[kLists][kListDraws];        // from the slot of a run's first draw on
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
     int draw_counts[kSampleWarps];
+    HeadInHand hands[kSampleWarps];
+    DrawStream streams[kSampleWarps];  // of the head in hand, for kStratified
+    Team teams[2];                     // the block's, and that of the rehearsal
     float sums[kSampleWarps][kDimension];
-    // [share][output of this block], for each turn.
-    float finished[kHeadWarps][kSlots * kDimension + kMaximumSplits];
+    float gaps[kInTurns ? 2 : 1][kSampleThreads];  // between sorted draws of kIndependent
   };
 };
 

@@ -206,10 +206,11 @@ Plan plan_of(const DecodeArguments& a) {
   // See BlockShape: several requests' scores only where most of the memory is left for loads.
   constexpr std::size_t kRoomy = 136 * 1024;
   while (2 * p.parts <= plan.kernel.parts && p.splits % (2 * p.parts) == 0 && p.splits <= 32 &&
-         shared_bytes(2 * p.parts, 2) <= kRoomy && keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
+         shared_bytes(2 * p.parts, kMaximumBuffers) <= kRoomy && keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
     p.parts *= 2;
   }
   p.teams *= p.parts;
+  p.rounds = (pairs + p.teams - 1) / p.teams;
   p.next_request = p.teams / a.kv_heads;
   p.next_kv_head = p.teams % a.kv_heads;
   while ((1 << p.block_tokens_log2) < a.block_tokens) ++p.block_tokens_log2;
@@ -221,7 +222,7 @@ Plan plan_of(const DecodeArguments& a) {
   p.handover_floats = p.parts * p.part_floats;
   const bool in_shared = shared_bytes(p.parts, 1) <= static_cast<std::size_t>(shared_limit);
   p.buffers = in_shared ? 1 : 2;
-  while (in_shared && p.buffers < kMaximumBuffers &&
+  while (in_shared && p.buffers < std::min(kMaximumBuffers, p.rounds) &&
          shared_bytes(p.parts, p.buffers + 1) <= kRoomy) {
     ++p.buffers;
   }
@@ -237,7 +238,6 @@ Plan plan_of(const DecodeArguments& a) {
   const std::size_t team_parts =
       most_teams * (plan.slots == 4 ? kMaximumParts : 1) * kExchanges * p.splits;
   p.processors = processors;
-  p.rounds = (pairs + p.teams - 1) / p.teams;
   p.epochs = reinterpret_cast<std::uint32_t*>(
       place(static_cast<std::size_t>(processors) * sizeof(std::uint32_t)));
   p.masses = reinterpret_cast<ulonglong2*>(place(team_parts * plan.slots * sizeof(ulonglong2)));
