@@ -8,6 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 PRESET ?= release
 FUZZ_SECONDS ?= 60
 GPU_RESULTS ?= gpu/results/h200.json
+GPU_MEASURE = python3 gpu/bench/measure.py --program $(BUILD)/bench-gpu/decode_bench --json $(GPU_RESULTS) --add
 # Parallel jobs: bounded by cores and by memory. `make JOBS=4 ...` overrides.
 ifeq ($(origin JOBS),undefined)
 JOBS := $(shell tools/jobs.sh)
@@ -46,9 +47,15 @@ bench: configure ## Build and run the benchmarks
 	tools/bench.sh $(BUILD)
 
 .PHONY: bench-gpu
-bench-gpu: configure ## Time the CUDA kernels and their peers; writes $(GPU_RESULTS), docs/gpu.md and its figure
+bench-gpu: configure ## Time the CUDA kernels and their peers: $(GPU_RESULTS), docs/gpu.md and its figure
 	cmake --build $(BUILD) --parallel $(JOBS) --target decode_bench
-	python3 gpu/bench/measure.py --program $(BUILD)/bench-gpu/decode_bench --json $(GPU_RESULTS)
+	rm -f $(GPU_RESULTS)
+	$(GPU_MEASURE)
+	$(GPU_MEASURE) --steps 1x32768,1x131072,8x32768 --types fp8
+	$(GPU_MEASURE) --steps 1x32768 --no-peers --spreads 8
+	$(GPU_MEASURE) --steps 1x32768 --no-peers --schemes stratified,independent
+	$(GPU_MEASURE) --steps 1x32768,1x131072 --no-peers --scores bernoulli,bernoulli-group
+	$(GPU_MEASURE) --steps 1x32768,8x32768 --samples 256 --energy
 	tools/setup.sh figures
 	tools/gpu_table.py $(GPU_RESULTS) docs/gpu.md
 	/usr/bin/python3 tools/gpu_figure.py $(GPU_RESULTS) docs/images/gpu_decode.svg

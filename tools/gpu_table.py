@@ -78,12 +78,15 @@ def peers(results):
     lines = ["", f"Peers that ran: {', '.join(ran) or 'none'}."]
     if missing:
         lines[-1] += f" Not run: {'; '.join(missing)}."
-    sampled = [row for row in results.rows if row["samples"] and row["kernel"] != OWN
-               and "median_us" in row]
+    sampled = {}  # a step measured twice, the second time with its energy, is one line
+    for row in results.rows:
+        if row["samples"] and row["kernel"] != OWN and "median_us" in row:
+            key = tuple(row[name] for name in ("kernel", "type", "requests", "length", "samples"))
+            sampled.setdefault(key, row)
     if sampled:
         lines += ["", *header(["other sampled kernels", "S", "requests x length", "it", "ours",
                                "ratio"])]
-        for row in sampled:
+        for row in sampled.values():
             own = results.own(row["type"], row["requests"], row["length"], row["samples"])
             lines.append(f"| {row['kernel']}, {row['type']} | {row['samples']} | "
                          f"{step_name(row['requests'], row['length'])} | {number(row)} | "

@@ -70,9 +70,7 @@ class Bench {
     }
     for (const std::string& type : o.types) {
       for (const double spread : o.spreads) {
-        for (const int requests : o.batches) {
-          for (const int length : o.lengths) cell(type, spread, requests, length);
-        }
+        for (const auto& [requests, length] : steps_of(o)) cell(type, spread, requests, length);
       }
     }
     describe_device();
@@ -138,11 +136,9 @@ class Bench {
   void check_shape() const {
     const BenchOptions& o = results_.options;
     for (const std::string& type : o.types) {
-      for (const int requests : o.batches) {
-        for (const int length : o.lengths) {
-          if (decode_workspace_bytes(arguments(type, requests, length)) == 0) {
-            throw InputError(last_error());
-          }
+      for (const auto& [requests, length] : steps_of(o)) {
+        if (decode_workspace_bytes(arguments(type, requests, length)) == 0) {
+          throw InputError(last_error());
         }
       }
     }

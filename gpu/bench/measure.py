@@ -2,7 +2,7 @@
 """Measures the decode kernels and their peers on this machine's device, in one run and by one protocol.
 
   gpu/bench/measure.py --program build/bench-gpu/decode_bench --json gpu/results/NAME.json
-  gpu/bench/measure.py --program "build/bin/santasim bench" --json F --lengths 32768 --batches 1 --energy
+  gpu/bench/measure.py --program "build/bin/santasim bench" --json F --steps 1x32768 --energy
 
 The program measures our kernels and the plain reads; peers are those of PyTorch, and what is installed of
 FlashInfer, FlashAttention and santa_gpu; what is not there has a row that says so. Exit code 2 for bad
@@ -31,14 +31,22 @@ def numbers(text):
     return [int(word) for word in text.split(",")]
 
 
+def steps(text):
+    return [tuple(map(int, word.split("x", 1))) for word in text.split(",")]
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=shlex.split, required=True,
                         help="decode_bench, or 'santasim bench'")
     parser.add_argument("--json", type=pathlib.Path, required=True, help="file of the results")
+    parser.add_argument("--add", action="store_true",
+                        help="add to the results that are there, of the same device and commit")
     parser.add_argument("--lengths", type=numbers, default=[1 << n for n in range(12, 18)])
     parser.add_argument("--batches", type=numbers, default=[1 << n for n in range(6)])
+    parser.add_argument("--steps", type=steps, metavar="RxN,..",
+                        help="requests and lengths, in place of all pairs of the two above")
     parser.add_argument("--samples", type=numbers, default=[256, 1024])
     parser.add_argument("--types", type=lambda text: text.split(","), default=["bf16"])
     parser.add_argument("--schemes", default="systematic", help="for the program alone, as are")
@@ -53,7 +61,11 @@ def parse():
     parser.add_argument("--published-santa", type=pathlib.Path,
                         help="checkout of the authors' repository")
     parser.add_argument("--only", help="peers whose name has this in it")
+    parser.add_argument("--no-peers", action="store_true")
     options = parser.parse_args()
+    if options.steps is None:
+        options.steps = [(requests, length) for requests in options.batches
+                         for length in options.lengths]
     for name in options.types:
         if name not in TYPES:
             parser.error(f"--types: got '{name}'; allowed: {', '.join(TYPES)}")
@@ -64,8 +76,8 @@ def parse():
 
 def own_results(options):
     """What the program says; its exit code is ours when it fails."""
-    words = list(options.program)
-    for name in ("lengths", "batches", "samples", "types"):
+    words = [*options.program, "--steps", ",".join(f"{r}x{n}" for r, n in options.steps)]
+    for name in ("samples", "types"):
         words += [f"--{name}", ",".join(map(str, getattr(options, name)))]
     for name in ("schemes", "scores", "bernoulli", "spreads", "query_heads", "kv_heads", "head_dimension", "runs"):
         words += ["--" + name.replace("_", "-"), str(getattr(options, name))]
@@ -77,6 +89,25 @@ def own_results(options):
         if done.returncode:
             sys.exit(done.returncode)
         return json.loads(file.read_text(encoding="utf-8"))
+
+
+def fail(message):
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
+def added(path, results):
+    """The results in `path` with those rows; exit code 2 where they are not of the same run."""
+    there = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("commit", "protocol", "shape", "peers"):
+        if there[name] != results[name]:
+            fail(f"measure.py: {path}: {name} is {there[name]}, of this run {results[name]}")
+    if there["device"]["name"] != results["device"]["name"]:
+        fail(f"measure.py: {path} is of another device, {there['device']['name']}")
+    there["rows"] += results["rows"]
+    if "idle_w" in results:
+        there["idle_w"] = results["idle_w"]
+    return there
 
 
 def make_step(options, kind, requests, length, seed):
@@ -156,12 +187,13 @@ def main():
         pass
     results["peers"] = versions
     protocol = Protocol(options.runs, options.energy)
-    for kind in options.types:
-        for requests in options.batches:
-            for length in options.lengths:
-                results["rows"] += cell(options, protocol, kind, requests, length)
-                gc.collect()
-                torch.cuda.empty_cache()
+    for kind in () if options.no_peers else options.types:
+        for requests, length in options.steps:
+            results["rows"] += cell(options, protocol, kind, requests, length)
+            gc.collect()
+            torch.cuda.empty_cache()
+    if options.add and options.json.exists():
+        results = added(options.json, results)
     options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 

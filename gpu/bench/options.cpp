@@ -1,6 +1,7 @@
 #include "santa/gpu/bench/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 namespace santa::gpu::bench {
 namespace {
@@ -16,11 +17,31 @@ are rewritten before each of the runs. Median, 5 and 95 % of CUDA events around 
 
 Examples:
   santasim bench
-  santasim bench --lengths 32768 --batches 1,8 --samples 256 --json result.json
+  santasim bench --steps 1x32768,32x8192 --samples 256 --json result.json
   santasim bench --lengths 32768 --batches 1 --types bf16,fp8 --spreads 1,8
   santasim bench --lengths 32768 --batches 1 --scores exact,bernoulli-group --bernoulli 4
   santasim bench --lengths 32768 --batches 1 --energy
 )";
+
+// Requests and length of "8x32768"; zeros where it is none.
+std::pair<int, int> parse_step(const std::string& text) {
+  int requests = 0, length = 0;
+  const char* end = text.data() + text.size();
+  const auto [middle, first] = std::from_chars(text.data(), end, requests);
+  if (first != std::errc() || middle == end || *middle != 'x') return {};
+  const auto [rest, second] = std::from_chars(middle + 1, end, length);
+  if (second != std::errc() || rest != end || requests < 1 || requests > kMostRequests ||
+      length < 1 || length > kMostTokens) {
+    return {};
+  }
+  return {requests, length};
+}
+
+std::string check_step(const std::string& text) {
+  if (parse_step(text).first > 0) return {};
+  return "got '" + text + "'; allowed: REQUESTSxLENGTH such as 8x32768, to " +
+         std::to_string(kMostRequests) + "x" + std::to_string(kMostTokens);
+}
 
 template <typename Value>
 CLI::Option* add_list(CLI::App& command, const char* name, std::vector<Value>& values,
@@ -33,11 +54,28 @@ CLI::Option* add_list(CLI::App& command, const char* name, std::vector<Value>& v
 
 }  // namespace
 
+std::vector<std::pair<int, int>> steps_of(const BenchOptions& options) {
+  std::vector<std::pair<int, int>> steps;
+  for (const std::string& text : options.steps) steps.push_back(parse_step(text));
+  if (!steps.empty()) return steps;
+  for (const int requests : options.batches) {
+    for (const int length : options.lengths) steps.emplace_back(requests, length);
+  }
+  return steps;
+}
+
 void add_bench_options(CLI::App& command, BenchOptions& options) {
-  add_list(command, "--lengths", options.lengths, "Tokens of each request (4096 to 131072)", "N,..")
-      ->check(CLI::Range(1, kMostTokens));
-  add_list(command, "--batches", options.batches, "Requests (1,2,4,8,16,32)", "N,..")
-      ->check(CLI::Range(1, kMostRequests));
+  CLI::Option* lengths = add_list(command, "--lengths", options.lengths,
+                                  "Tokens of each request (4096 to 131072)", "N,..")
+                             ->check(CLI::Range(1, kMostTokens));
+  CLI::Option* batches =
+      add_list(command, "--batches", options.batches, "Requests (1,2,4,8,16,32)", "N,..")
+          ->check(CLI::Range(1, kMostRequests));
+  add_list(command, "--steps", options.steps, "Chosen requests and lengths, in place of all pairs",
+           "RxN,..")
+      ->check(CLI::Validator(check_step, ""))
+      ->excludes(lengths)
+      ->excludes(batches);
   add_list(command, "--samples", options.samples, "Value rows that a head draws (256,1024)", "N,..")
       ->check(CLI::Range(1, kMostSamples));
   add_list(command, "--schemes", options.schemes, "Draws (systematic)", "NAME,..")

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "device.cuh"
@@ -56,49 +58,30 @@ class Protocol {
   template <typename Launch>
   std::optional<Energy> energy(const Nvml& nvml, const Launch& launch) {
     if (!nvml.energy_mj()) return std::nullopt;
-    using Clock = std::chrono::steady_clock;
-    const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
-    struct Mark {
-      double energy_mj;
-      Clock::time_point at;
-    };
-    std::optional<Mark> first, last;
-    std::int64_t steps = 0, settled_steps = 0;
-    const Clock::time_point start = Clock::now();
-    Clock::time_point settled = start;
-    double seen = *nvml.energy_mj();
-    bool settling = true;
+    CounterWatch watch(nvml);
+    std::int64_t steps = 0;
     // The host stays at most two groups of steps ahead.
     cudaEvent_t events[2] = {begin_, end_};
-    for (int group = 0;; ++group) {
-      cudaEvent_t event = events[group % 2];
-      if (group >= 2) check(cudaEventSynchronize(event));
-      const Clock::time_point now = Clock::now();
-      if (settling && seconds(now - start) > kSettleSeconds) {
-        settling = false;
-        settled = now;
-        settled_steps = steps;
-        seen = nvml.energy_mj().value_or(seen);
-      } else if (!settling) {
-        const double energy = nvml.energy_mj().value_or(seen);
-        if (energy != seen) {
-          seen = energy;
-          last = Mark{energy, now};
-          if (!first) first = last;
-        }
-        if (first && seconds(last->at - first->at) > kSeconds) break;
-        if (seconds(now - settled) > 5 * kSeconds) break;  // a counter that stands still
+    const auto run_for = [&](double duration_s) {
+      const std::int64_t before = steps;
+      const Clock::time_point start = Clock::now();
+      for (int group = 0; seconds(Clock::now() - start) < duration_s; ++group) {
+        cudaEvent_t event = events[group % 2];
+        if (group >= 2) check(cudaEventSynchronize(event));
+        for (int i = 0; i < kGroupSteps; ++i) launch(steps++);
+        check(cudaEventRecord(event));
       }
-      for (int i = 0; i < kGroupSteps; ++i) launch(steps++);
-      check(cudaEventRecord(event));
-    }
-    check(cudaDeviceSynchronize());
-    const double step_s =
-        seconds(Clock::now() - settled) / static_cast<double>(steps - settled_steps);
-    if (!first || last->at == first->at) return std::nullopt;
+      check(cudaDeviceSynchronize());
+      return seconds(Clock::now() - start) / static_cast<double>(steps - before);
+    };
+    run_for(kSettleSeconds);
+    const Clock::time_point settled = Clock::now();
+    const double step_s = run_for(kSeconds);
+    const auto [first, last] = watch.between(settled, Clock::now());
+    if (seconds(last.at - first.at) < kSeconds / 2) return std::nullopt;
     Energy result;
-    result.seconds = seconds(last->at - first->at);
-    result.mean_w = (last->energy_mj - first->energy_mj) / 1000 / result.seconds;
+    result.seconds = seconds(last.at - first.at);
+    result.mean_w = (last.energy_mj - first.energy_mj) / 1000 / result.seconds;
     result.step_us = 1e6 * step_s;
     result.step_mj = 1000 * result.mean_w * step_s;
     return result;
@@ -106,31 +89,72 @@ class Protocol {
 
   // Power of the board without work, by the same counter.
   static std::optional<double> idle_w(const Nvml& nvml) {
-    using Clock = std::chrono::steady_clock;
+    if (!nvml.energy_mj()) return std::nullopt;
     check(cudaDeviceSynchronize());
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    const auto next_move = [&]() -> std::optional<std::pair<double, Clock::time_point>> {
-      const std::optional<double> before = nvml.energy_mj();
-      const Clock::time_point start = Clock::now();
-      while (before && Clock::now() - start < std::chrono::seconds(1)) {
-        const std::optional<double> now = nvml.energy_mj();
-        if (now && *now != *before) return std::make_pair(*now, Clock::now());
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      return std::nullopt;
-    };
-    const auto first = next_move();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
-    const auto last = next_move();
-    if (!first || !last) return std::nullopt;
-    return (last->first - first->first) / 1000 /
-           std::chrono::duration<double>(last->second - first->second).count();
+    CounterWatch watch(nvml);
+    const Clock::time_point start = Clock::now();
+    std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
+    const auto [first, last] = watch.between(start, Clock::now());
+    if (seconds(last.at - first.at) < kSeconds / 2) return std::nullopt;
+    return (last.energy_mj - first.energy_mj) / 1000 / seconds(last.at - first.at);
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+  // The moves of the counter, by a thread of its own: a question takes milliseconds.
+  class CounterWatch {
+   public:
+    struct Mark {
+      double energy_mj = 0;
+      Clock::time_point at;
+    };
+
+    explicit CounterWatch(const Nvml& nvml) : thread_([this, &nvml] { watch(nvml); }) {}
+    ~CounterWatch() { stop(); }
+    CounterWatch(const CounterWatch&) = delete;
+    CounterWatch& operator=(const CounterWatch&) = delete;
+
+    // The first and the last move within these times; equal where there were fewer than two.
+    std::pair<Mark, Mark> between(Clock::time_point from, Clock::time_point to) {
+      stop();
+      std::pair<Mark, Mark> ends;
+      bool any = false;
+      for (const Mark& mark : marks_) {
+        if (mark.at < from || mark.at > to) continue;
+        if (!any) ends.first = mark;
+        ends.second = mark;
+        any = true;
+      }
+      return ends;
+    }
+
+   private:
+    void watch(const Nvml& nvml) {
+      double seen = nvml.energy_mj().value_or(0);
+      while (!stopped_) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        const double energy = nvml.energy_mj().value_or(seen);
+        if (energy == seen) continue;
+        seen = energy;
+        marks_.push_back({energy, Clock::now()});
+      }
+    }
+    void stop() {
+      stopped_ = true;
+      if (thread_.joinable()) thread_.join();
+    }
+
+    std::vector<Mark> marks_;
+    std::atomic<bool> stopped_{false};
+    std::thread thread_;  // last: it uses the others
+  };
+
   static constexpr int kWarmUp = 10;
   static constexpr double kSettleSeconds = 0.5;
-  static constexpr double kSeconds = 1.2;
+  static constexpr double kSeconds = 1.4;
   static constexpr int kGroupSteps = 16;
 
   int runs_;

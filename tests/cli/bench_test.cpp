@@ -17,6 +17,9 @@ TEST(BenchTest, WrongOptionsAreNamed) {
   expect_refused(run_program({"bench", "--schemes", "best"}), {"--schemes", "best", "stratified"});
   expect_refused(run_program({"bench", "--runs", "19"}), {"--runs", "19", "20"});
   expect_refused(run_program({"bench", "--lengths", "8192", "9000"}), {"9000"});
+  expect_refused(run_program({"bench", "--steps", "8x32768,8*9"}), {"--steps", "8*9", "8x32768"});
+  expect_refused(run_program({"bench", "--steps", "1x9", "--batches", "1"}),
+                 {"--steps", "--batches"});
 }
 
 // The message says which of the two is missing.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -14,6 +15,7 @@ namespace santa::gpu::bench {
 struct BenchOptions {
   std::vector<int> lengths{4096, 8192, 16384, 32768, 65536, 131072};  // tokens of each request
   std::vector<int> batches{1, 2, 4, 8, 16, 32};                       // requests
+  std::vector<std::string> steps;  // "8x32768": requests and length; in place of all pairs of these
   std::vector<int> samples{256, 1024};
   std::vector<std::string> schemes{"systematic"};
   std::vector<std::string> scores{"exact"};
@@ -27,6 +29,9 @@ struct BenchOptions {
   bool energy = false;
   std::string json;  // empty: none; "-": standard output, in place of the table
 };
+
+// (requests, length) of all steps that are asked for.
+std::vector<std::pair<int, int>> steps_of(const BenchOptions& options);
 
 // Adds the options to a command; the parser checks and fills `options`.
 void add_bench_options(CLI::App& command, BenchOptions& options);
