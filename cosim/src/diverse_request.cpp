@@ -19,7 +19,7 @@ constexpr ScoreScheme kUnitScores[] = {ScoreScheme::kExact, ScoreScheme::kBernou
 
 // Turns of lengths without a common divisor: every pair of choices comes up.
 constexpr std::uint32_t kNarrowDimensions[] = {64, 16, 33, 48, 1, 63, 32, 17, 40, 24, 15};
-constexpr std::uint32_t kWideDimensions[] = {256, 128, 64, 192, 33, 96, 255, 17, 1, 129, 80};
+constexpr std::uint32_t kWideDimensions[] = {256, 128, 64, 192, 33, 8, 255, 17, 1, 129, 96};
 constexpr unsigned kSamplesLog2[] = {0, 6, 12, 3, 8, 1, 10, 5, 2, 7, 4, 11, 9};
 constexpr double kOctaves[] = {8.0, 0.01, 60.0, 16.0, 200.0, 1.0, 30.0, 5000.0, 4.0};
 constexpr std::uint64_t kRealTurn = 5;
