@@ -27,10 +27,13 @@ __device__ inline int hidden(int value) {
   return out;
 }
 
-template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
+template <typename Shape>
 class ValueSample {
-  using Shape = BlockShape<kType, kDimension, kSlots, kInTurns>;
   using Shared = typename Shape::Shared;
+  static constexpr ElementType kType = Shape::kType;
+  static constexpr int kDimension = Shape::kDimension;
+  static constexpr int kSlots = Shape::kSlots;
+  static constexpr bool kInTurns = Shape::kInTurns;
   static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
   static constexpr int kWarpHeads = Shape::kWarpHeads;
   static constexpr int kWarpGroups = 32 / Shape::kRowGroup;  // of lanes, a row each
@@ -45,7 +48,7 @@ class ValueSample {
         shared_(shared),
         scores_(scores),
         team_(blockIdx.x % p.teams),
-        own_split_(blockIdx.x / p.teams),
+        own_split_(blockIdx.x / p.teams * (kInTurns ? p.parts : 1)),
         thread_(threadIdx.x - kStreamThreads),
         warp_(thread_ / 32),
         lane_(thread_ % 32) {}
@@ -54,35 +57,41 @@ class ValueSample {
     const std::uint32_t first_epoch = p_.epochs[blockIdx.x] + 1;
     PairCursor pair = before_first_pair(team_, p_);
     bool more = pair.advance(p_);
-    int seen = more ? 1 : 0;
     PairCursor pending = pair;  // whose sums are on their way between the blocks
     int pending_sequence = -1;
     write_empty_requests();
     rehearse();
     int sequence = hidden(-1);
     for (;;) {
-      if (rehearsing_ && sequence >= 0) perform();
+      if (sequence >= 0) rehearsing_ = false;
       if (more) {
         const int place = max(sequence, 0) % kExchanges;
         const std::uint32_t epoch = first_epoch + max(sequence, 0);
         begin_pair(pair, sequence);
 #pragma unroll 1
         for (int k = 0; k < kWarpHeads; ++k) {
-          if (acts(0)) publish_mass(k, place, epoch);
+          if (!acts(0)) continue;
+#pragma unroll 1
+          for (int part = 0; part < parts(); ++part) publish_mass(pair, k, part, place, epoch);
         }
 #pragma unroll 1
         for (int k = 0; k < kWarpHeads; ++k) {
           const int head = warp_head(k);
           if (head >= p_.group) break;
           if (acts(1)) collect_masses(pair, head, place, epoch);
-          clear_sums();
-          for (int window = 0; window < own_draws_; window += kListDraws) {
-            if (acts(2)) find_draws(pair, k, window);
-            sync_head(head);
-            if (acts(3)) gather(pair);
-            sync_head(head);
+#pragma unroll 1
+          for (int part = 0; part < parts(); ++part) {
+            take_part(pair, part);
+            if (acts(1)) take_mass(pair, k);
+            clear_sums();
+            for (int window = 0; window < hand().own_draws; window += kListDraws) {
+              if (acts(2)) find_draws(pair, k, window);
+              sync_head(head);
+              if (acts(3)) gather(pair);
+              sync_head(head);
+            }
+            if (acts(4)) send(head, place, epoch);
           }
-          if (acts(4)) send(head, place, epoch);
         }
         if (!rehearsing_)
           barrier_arrive(kEmptyBarrier + sequence % kHandovers, kStreamThreads + kTurnThreads);
@@ -102,13 +111,45 @@ class ValueSample {
       sequence += rehearsing_ ? 1 + turn_ : kTurns;
       for (; steps > 0 && more; --steps) {
         more = pair.advance(p_);
-        seen += more ? 1 : 0;
       }
     }
-    if (thread_ == 0) p_.epochs[blockIdx.x] = first_epoch - 1 + seen;
+    // Those of processors without a block too, which may have one in the next launch.
+    if (thread_ == 0) {
+      for (int b = blockIdx.x; b < p_.processors; b += gridDim.x) {
+        p_.epochs[b] = first_epoch - 1 + p_.rounds;
+      }
+    }
   }
 
  private:
+  __device__ int parts() const {
+    return kInTurns ? team().parts : 1;
+  }
+
+  __device__ const Team& team() const {
+    return shared_.teams[rehearsing_ ? 1 : 0];
+  }
+  __device__ HeadInHand& hand() const {
+    return shared_.hands[warp_];
+  }
+
+  // Turns to one of the block's shares of a pair.
+  __device__ void take_part(const PairCursor& pair, int part) {
+    part_ = kInTurns ? part : 0;
+    run_scores_ = Shape::kTiles *
+                  steps_of(p_, own_split_ + part_, pair.length, kStreamWarps * Shape::kStepTokens);
+  }
+
+  // The share in hand among all of the pair.
+  __device__ int split() const {
+    return rehearsing_ ? 0 : own_split_ + part_;
+  }
+
+  // What the streaming warps handed over of the share.
+  __device__ const float* handed() const {
+    return scores_ + buffer_ * p_.handover_floats + (kInTurns ? part_ * p_.part_floats : 0);
+  }
+
   // In the rehearsal a warp runs one phase only, without waiting for another.
   __device__ bool acts(int phase) const {
     return !rehearsing_ || warp_ == phase;
@@ -144,20 +185,25 @@ class ValueSample {
   // there.
   __device__ void rehearse() {
     rehearsing_ = hidden(1) != 0;
-    buffer_ = 0;
-    splits_ = 1;
-    split_ = 0;
-    samples_ = 2;
-    inverse_samples_ = 0.5;
-    per_block_ = p_.group * kDimension;
-    char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
-    masses_ = reinterpret_cast<ulonglong2*>(own);
-    partials_ = reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2));
-    total_ = 1 << 7;
-    stride_ = 64;
-    inverse_stride_ = 1.0 / 64;
-    own_draws_ = 2;
-    own_units_ = 1 << 7;
+    if (thread_ == 0) {
+      const std::size_t places = static_cast<std::size_t>(team_) * kExchanges * p_.splits;
+      shared_.teams[0] = {p_.splits,
+                          p_.parts,
+                          p_.arguments.samples,
+                          p_.outputs_per_share,
+                          1.0 / p_.arguments.samples,
+                          p_.masses + places * kSlots,
+                          p_.partials + places * p_.splits * p_.outputs_per_share};
+      char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
+      shared_.teams[1] = {1,
+                          1,
+                          2,
+                          p_.group * kDimension,
+                          0.5,
+                          reinterpret_cast<ulonglong2*>(own),
+                          reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2))};
+    }
+    if (lane_ == 0) hand() = {1 << 7, 0, 1 << 7, 64, 1.0 / 64, 0, 0, 0, 0, 2};
     for (int i = thread_; i < Shape::kLists * kRunsOfHead; i += kSampleThreads) {
       shared_.ends[i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
     }
@@ -166,20 +212,8 @@ class ValueSample {
       shared_.draws[warp_][0] = 1;
       shared_.draw_counts[warp_] = 1;
     }
-    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_] = {1 << 7, 0};
+    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_][0] = {1 << 7, 0};
     barrier_sync(kSampleBarrier, kSampleThreads);
-  }
-
-  __device__ void perform() {
-    rehearsing_ = false;
-    splits_ = p_.splits;
-    split_ = own_split_;
-    samples_ = p_.arguments.samples;
-    inverse_samples_ = 1.0 / samples_;
-    per_block_ = p_.outputs_per_block;
-    masses_ = p_.masses + static_cast<std::size_t>(team_) * kExchanges * kSlots * splits_;
-    partials_ =
-        p_.partials + static_cast<std::size_t>(team_) * kExchanges * splits_ * splits_ * per_block_;
   }
 
   __device__ int list_of(int head) const {
@@ -211,20 +245,17 @@ class ValueSample {
   }
 
   __device__ DrawStream stream_of(const PairCursor& pair, int head) const {
-    return {seed_, offset_,
+    return {__ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.seed) +
+                  (p_.arguments.seed_stride != 0 ? pair.request : 0)),
+            __ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.offset)),
             p_.arguments.seed_stride != 0 ? 0U : static_cast<std::uint32_t>(pair.request),
             static_cast<std::uint32_t>(pair.kv_head * p_.group + head)};
   }
 
   // Random numbers while the scores are computed, then waits for them.
   __device__ void begin_pair(const PairCursor& pair, int sequence) {
-    seed_ = __ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.seed) +
-                  (p_.arguments.seed_stride != 0 ? pair.request : 0));
-    offset_ = __ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.offset));
     // A lane a head.
     shared_offset_ = stream_of(pair, warp_head(lane_ % kWarpHeads)).uniform(0);
-    run_scores_ =
-        Shape::kTiles * steps_of(p_, own_split_, pair.length, kStreamWarps * Shape::kStepTokens);
     if (rehearsing_) return;
     if (p_.arguments.scheme == ValueScheme::kIndependent) {
       for (int head = 0; head < p_.group; ++head) {
@@ -248,19 +279,30 @@ class ValueSample {
     }
   }
 
-  // Adds up the runs of a head, of which a lane takes four, and publishes the sum.
-  __device__ void publish_mass(int k, int place, std::uint32_t epoch) {
-    constexpr int kEach = kRunsOfHead / 32;
+  __device__ void publish_mass(const PairCursor& pair, int k, int part, int place,
+                               std::uint32_t epoch) {
     const int head = warp_head(k);
     if (head >= p_.group) return;
-    const Run* handed = reinterpret_cast<const Run*>(scores_ + buffer_ * p_.handover_floats);
+    take_part(pair, part);
+    const Mass own = add_runs(k);
+    if (lane_ != 31) return;
+    shared_.masses[warp_][k][part_] = own;
+    if (first_part() == 0)
+      publish(team().masses + (place * kSlots + head) * team().splits + split(), own, epoch);
+  }
+
+  // Adds up the runs of a head, of which a lane takes four; lane 31 returns the sum.
+  __device__ Mass add_runs(int k) {
+    constexpr int kEach = kRunsOfHead / 32;
+    const int head = warp_head(k);
+    const Run* all = reinterpret_cast<const Run*>(handed());
     Run runs[kEach];
     float largest = kNoScore;
 #pragma unroll
     for (int r = 0; r < kEach; ++r) {
       int thread, kept;
       place_of_run(head, lane_ * kEach + r, &thread, &kept);
-      runs[r] = handed[kept * kStreamThreads + thread];
+      runs[r] = all[kept * kStreamThreads + thread];
       largest = fmaxf(largest, runs[r].exponent);
     }
     // Exponents are integers; what lies beyond 2^29 is told as no number or no weight.
@@ -283,14 +325,8 @@ class ValueSample {
       shared_.ends[list_of(head)][lane_ * kEach + r] = before + ends[r];
     }
     number = __all_sync(0xffffffffU, static_cast<int>(number)) != 0;
-    if (lane_ == 31) {
-      const Mass own{number ? before + sum : kNotANumber,
-                     exponent > -(1 << 29) ? exponent : kNoExponent};
-      if (first_part() == 0)
-        publish(masses_ + (place * kSlots + head) * splits_ + split_, own, epoch);
-      shared_.masses[warp_][k] = own;
-    }
     __syncwarp();
+    return {number ? before + sum : kNotANumber, exponent > -(1 << 29) ? exponent : kNoExponent};
   }
 
   // Sum of the lanes up to this one.
@@ -303,15 +339,13 @@ class ValueSample {
     return value;
   }
 
-  // Waits for the masses of the team; what lies before this block, the total, and this block's
-  // draws.
+  // Waits for the masses of the team: what lies before each share, and the total.
   __device__ void collect_masses(const PairCursor& pair, int head, int place, std::uint32_t epoch) {
-    const int k = head % kWarpHeads;
-    const Mass own = shared_.masses[warp_][k];
-    const ulonglong2* words = masses_ + (place * kSlots + head) * splits_;
+    const int splits = team().splits;
+    const ulonglong2* words = team().masses + (place * kSlots + head) * splits;
     // A lane takes adjacent blocks, so that sums over lanes follow the order of the blocks.
-    const int each = (splits_ + 31) / 32;
-    const int first = lane_ * each, last = min(splits_, first + each);
+    const int each = (splits + 31) / 32;
+    const int first = lane_ * each, last = min(splits, first + each);
     Mass sum{0, kNoExponent};
     std::uint64_t before_own = 0;
 #pragma unroll 1
@@ -326,46 +360,66 @@ class ValueSample {
       }
       sum.exponent = exponent;
     }
-    exponent_ = __reduce_max_sync(0xffffffffU, sum.exponent);
+    const int exponent = __reduce_max_sync(0xffffffffU, sum.exponent);
     const bool number = __all_sync(0xffffffffU, sum.units != kNotANumber) != 0;
-    std::uint64_t units = shifted(sum.units, exponent_ - sum.exponent);
+    std::uint64_t units = shifted(sum.units, exponent - sum.exponent);
     if (each > 1) {
       // Exactly the sum of what each block will take.
       units = 0;
 #pragma unroll 1
       for (int s = first; s < last; ++s) {
         const Mass mass = receive(words + s, epoch, !rehearsing_);
-        if (s == split_) before_own = units;
-        units += shifted(mass.units, exponent_ - mass.exponent);
+        if (s == own_split_) before_own = units;
+        units += shifted(mass.units, exponent - mass.exponent);
       }
     }
     const std::uint64_t through = sum_through(units);
-    total_ = number ? __shfl_sync(0xffffffffU, through, 31) : kNotANumber;
-    before_ = __shfl_sync(0xffffffffU, through - units + before_own, split_ / each);
-    own_shift_ = exponent_ - own.exponent;
-    own_units_ = shifted(own.units, own_shift_);
-    offset_of_head_ = __shfl_sync(0xffffffffU, shared_offset_, k);
-    stride_ = static_cast<double>(total_) * inverse_samples_;
-    inverse_stride_ = reciprocal(stride_);
-    own_draws_ = 0;
-    if (number && total_ != 0) {
-      // Lanes 0 and 1: the draws below this block's keys, and below their end.
-      const std::uint64_t end = lane_ == 0 ? before_ : before_ + own_units_;
-      const int below = draws_of(pair, head).below(end);
-      first_draw_ = __shfl_sync(0xffffffffU, below, 0);
-      own_draws_ = __shfl_sync(0xffffffffU, below, 1) - first_draw_;
+    const std::uint64_t total = number ? __shfl_sync(0xffffffffU, through, 31) : kNotANumber;
+    before_shares_ = through - units + before_own;
+    const double offset = __shfl_sync(0xffffffffU, shared_offset_, head % kWarpHeads);
+    if (lane_ == 0) {
+      HeadInHand& own = hand();
+      own.total = total;
+      own.exponent = exponent;
+      own.offset = offset;
+      own.stride = static_cast<double>(total) * team().inverse_samples;
+      own.inverse_stride = reciprocal(own.stride);
+      if (own_split_ == 0 && first_part() == 0 && !rehearsing_) note_log_sum_exp(pair, head, own);
     }
-    if (split_ == 0 && lane_ == 0 && first_part() == 0 && !rehearsing_) {
-      note_log_sum_exp(pair, head, number);
-    }
+    __syncwarp();
   }
 
-  __device__ void note_log_sum_exp(const PairCursor& pair, int head, bool number) const {
+  // What lies before the share in hand, its weight and its draws.
+  __device__ void take_mass(const PairCursor& pair, int k) {
+    if (parts() > 1) add_runs(k);  // those of the last share took their place
+    const Mass mass = shared_.masses[warp_][k][part_];
+    const std::uint64_t before =
+        __shfl_sync(0xffffffffU, before_shares_, split() / ((team().splits + 31) / 32));
+    HeadInHand& own = hand();
+    const int shift = own.exponent - mass.exponent;
+    const std::uint64_t units = shifted(mass.units, shift);
+    // Lanes 0 and 1: the draws below this share's keys, and below their end.
+    int below = 0;
+    if (own.total != kNotANumber && own.total != 0) {
+      below = draws_of(pair, warp_head(k)).below(lane_ == 0 ? before : before + units);
+    }
+    const int end = __shfl_sync(0xffffffffU, below, 1);
+    if (lane_ == 0) {
+      own.before = before;
+      own.own_units = units;
+      own.own_shift = shift;
+      own.first_draw = below;
+      own.own_draws = end - below;
+    }
+    __syncwarp();
+  }
+
+  __device__ void note_log_sum_exp(const PairCursor& pair, int head, const HeadInHand& own) const {
     if (p_.arguments.log_sum_exp == nullptr) return;
     float value = __int_as_float(0x7fc00000);
-    if (number) {
+    if (own.total != kNotANumber) {
       value = 0.69314718055994531F *
-              (log2f(static_cast<float>(total_)) + static_cast<float>(exponent_ - kMassBits));
+              (log2f(static_cast<float>(own.total)) + static_cast<float>(own.exponent - kMassBits));
     }
     p_.arguments.log_sum_exp[first_head(pair) + head] = value;
   }
@@ -376,14 +430,19 @@ class ValueSample {
   }
 
   __device__ Draws draws_of(const PairCursor& pair, int head) const {
-    return {p_.arguments.scheme, samples_,        total_,          stride_,
-            inverse_stride_,     offset_of_head_, sorted_of(head), stream_of(pair, head)};
+    const HeadInHand& own = hand();
+    Draws draws{p_.arguments.scheme, team().samples, own.total, own.stride,
+                own.inverse_stride,  own.offset,     nullptr,   {}};
+    if (draws.scheme == ValueScheme::kSystematic) return draws;
+    draws.stream = stream_of(pair, head);
+    draws.sorted = sorted_of(head);
+    return draws;
   }
 
   // Lists the tokens on which the draws of this window fall, and how many on each; in
   // parts, of which each warp that shares a head makes one.
   __device__ void find_draws(const PairCursor& pair, int k, int window) {
-    const int draws = min(kListDraws, own_draws_ - window);
+    const int draws = min(kListDraws, hand().own_draws - window);
     int listed = 0;
 #pragma unroll 1
     for (int part = first_part(); part <= last_part(); ++part) {
@@ -400,8 +459,8 @@ class ValueSample {
     const Draws all = draws_of(pair, warp_head(k));
 #pragma unroll 1
     for (int slot = 32 * part; slot < draws; slot += 32 * kHeadWarps) {
-      const std::uint32_t token =
-          token_at(pair, k, all.position(first_draw_ + window + min(slot + lane_, draws - 1)));
+      const std::uint32_t token = token_at(
+          pair, k, all.position(hand().first_draw + window + min(slot + lane_, draws - 1)));
       const int here = min(32, draws - slot);
       const std::uint32_t last = __shfl_up_sync(0xffffffffU, token, 1);
       const bool first = lane_ < here && (lane_ == 0 || token != last);
@@ -424,8 +483,10 @@ class ValueSample {
     constexpr int kAhead = 8;
     const std::uint64_t* ends = shared_.ends[list_of(warp_head(k))];
     // Rounding may put a draw just outside of the block to which its number belongs.
-    const std::uint64_t inside = position <= before_ ? 0 : min(position - before_, own_units_ - 1);
-    const std::uint64_t target = (inside + 1) << own_shift_;
+    const std::uint64_t before = hand().before;
+    const std::uint64_t inside =
+        position <= before ? 0 : min(position - before, hand().own_units - 1);
+    const std::uint64_t target = (inside + 1) << hand().own_shift;
     int run = 0;
 #pragma unroll 1
     for (int half = kRunsOfHead / 2; half > 0; half /= 2) {
@@ -433,7 +494,7 @@ class ValueSample {
     }
     const std::uint64_t before_run = run > 0 ? ends[run - 1] : 0;
     const float left = static_cast<float>(target - before_run) * 0x1p-40F;
-    const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
+    const float exponent = static_cast<float>(shared_.masses[warp_][k][part_].exponent);
     int thread, kept;
     place_of_run(warp_head(k), run, &thread, &kept);
     const float* scores = scores_of(thread, kept);
@@ -461,29 +522,28 @@ class ValueSample {
         --place;
       }
     }
-    const int token =
-        token_of(place) + thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
-    return static_cast<std::uint32_t>(min(token, pair.length - 1));
+    return static_cast<std::uint32_t>(min(token_of(place, thread, kept), pair.length - 1));
   }
 
   // Scores of a run, one every kRuns * kStreamThreads.
   __device__ const float* scores_of(int thread, int kept) const {
-    const float* scores = scores_ + buffer_ * p_.handover_floats + Shape::kRunFloats;
+    const float* scores = handed() + Shape::kRunFloats;
     return scores + (Shape::kRuns == 2 ? 2 * thread + kept
                                        : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3));
   }
 
-  // First token of the block's tile in which score `place` of a run is.
-  __device__ int token_of(int place) const {
-    return (place / Shape::kTiles * p_.splits + own_split_) * kStreamWarps * Shape::kStepTokens +
-           16 * (place % Shape::kTiles);
+  // Of score `place` of a run.
+  __device__ int token_of(int place, int thread, int kept) const {
+    const int step = place / Shape::kTiles * p_.splits + own_split_ + part_;
+    return (step * kStreamWarps + thread / 32) * Shape::kStepTokens +
+           Shape::token_of_run(thread % 32, kept, place % Shape::kTiles);
   }
 
   // A lane a run, for blocks on which many draws fall.
   __device__ int find_by_run(const PairCursor& pair, int k, int part, int window, int draws,
                              int listed) {
     const Draws all = draws_of(pair, warp_head(k));
-    const int low = first_draw_ + window;
+    const int low = hand().first_draw + window;
     const int high = low + draws;
 #pragma unroll 1
     for (int run = part * 32 + lane_; run < kRunsOfHead; run += 32 * kHeadWarps) {
@@ -511,25 +571,25 @@ class ValueSample {
 
   // Draws below a place in this block, in units at the block's exponent.
   __device__ int below_inside(const Draws& all, std::uint64_t units) const {
-    return all.below(before_ + shifted(units, own_shift_));
+    return all.below(hand().before + shifted(units, hand().own_shift));
   }
 
   // Goes through the tokens of a run that holds the draws from `from` to `to` - 1, or some of them;
   // returns how many tokens it found.
   __device__ int walk(const PairCursor& pair, const Draws& all, int k, int run, std::uint64_t begin,
                       int from, int to, std::uint32_t* found) const {
-    constexpr int kAhead = 8;
+    constexpr int kAhead = 4;
     int thread, kept;
     place_of_run(warp_head(k), run, &thread, &kept);
-    const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
+    const float exponent = static_cast<float>(shared_.masses[warp_][k][part_].exponent);
     const float* scores = scores_of(thread, kept);
     // A weight of 1 at the block's exponent is 2^40 units there; places are relative to the run's
     // begin.
     const double start =
-        static_cast<double>(before_ + shifted(begin, own_shift_)) * all.inverse_stride;
-    const float per_weight = ldexpf(static_cast<float>(all.inverse_stride), kMassBits - own_shift_);
+        static_cast<double>(hand().before + shifted(begin, hand().own_shift)) * all.inverse_stride;
+    const float per_weight =
+        ldexpf(static_cast<float>(all.inverse_stride), kMassBits - hand().own_shift);
     const float phase = static_cast<float>(start - from - all.shared);
-    const int token_first = thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
     int done = from, entries = 0, last_token = 0;
     float running = 0;
 #pragma unroll 1
@@ -552,7 +612,7 @@ class ValueSample {
         }
         through = min(through, to);
         if (weight > 0) {
-          last_token = token_of(i + a) + token_first;
+          last_token = token_of(i + a, thread, kept);
           if (through > done) {
             found[entries++] = entry_of(pair, last_token, through - done);
             done = through;
@@ -647,38 +707,46 @@ class ValueSample {
   __device__ void send(int head, int place, std::uint32_t epoch) {
     const bool both = kInTurns;
     sync_head(head);
+    const int splits = team().splits, per_share = team().outputs_per_share;
     std::uint64_t* words =
-        partials_ + static_cast<std::size_t>(place) * splits_ * splits_ * per_block_;
-    const float inverse = __fdividef(1.0F, static_cast<float>(per_block_));
+        team().partials + static_cast<std::size_t>(place) * splits * splits * per_share;
+    const float inverse = __fdividef(1.0F, static_cast<float>(per_share));
     const int parts = both ? 1 : kHeadWarps;
     const int part = both ? 0 : warp_ % kHeadWarps;
 #pragma unroll 1
     for (int f = part * 32 + lane_; f < kDimension; f += 32 * parts) {
       float sum = shared_.sums[warp_ - part][f];
       if (parts == 2) sum += shared_.sums[warp_ - part + 1][f];
-      if (total_ == kNotANumber) sum = __int_as_float(0x7fc00000);
+      if (hand().total == kNotANumber) sum = __int_as_float(0x7fc00000);
       const int o = head * kDimension + f;
       const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
-      publish(words + (owner * splits_ + split_) * per_block_ + (o - owner * per_block_), sum,
-              epoch);
+      publish(words + (owner * splits + split()) * per_share + (o - owner * per_share), sum, epoch);
     }
     sync_head(head);
   }
 
-  // Adds up the sums of all blocks for this block's part of the output.
+  // Adds up the sums of all shares for this block's part of the output.
   __device__ void finish(const PairCursor& pair, int place, std::uint32_t epoch) {
-    const int begin = split_ * per_block_;
-    const int count = min(per_block_, p_.group * kDimension - begin);
+#pragma unroll 1
+    for (int part = 0; part < parts(); ++part) {
+      finish_share(pair, rehearsing_ ? 0 : own_split_ + part, place, epoch);
+    }
+  }
+
+  __device__ void finish_share(const PairCursor& pair, int owner, int place, std::uint32_t epoch) {
+    const int splits = team().splits, per_share = team().outputs_per_share;
+    const int begin = owner * per_share;
+    const int count = min(per_share, p_.group * kDimension - begin);
     const std::uint64_t* words =
-        partials_ + static_cast<std::size_t>(place * splits_ + split_) * splits_ * per_block_;
-    const int all = count > 0 ? splits_ * per_block_ : 0;
-    const bool whole = count == per_block_;
+        team().partials + static_cast<std::size_t>(place * splits + owner) * splits * per_share;
+    const int all = count > 0 ? splits * per_share : 0;
+    const bool whole = count == per_share;
     const int threads = kTurnThreads;
     const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
     float* finished = shared_.finished[turn_];
 #pragma unroll 4
     for (int i = thread; i < all; i += threads) {
-      if (whole || i % per_block_ < count) finished[i] = receive(words + i, epoch, !rehearsing_);
+      if (whole || i % per_share < count) finished[i] = receive(words + i, epoch, !rehearsing_);
     }
     sync_turn();
     const DecodeArguments& a = p_.arguments;
@@ -687,7 +755,7 @@ class ValueSample {
     for (int o = thread; o < count; o += threads) {
       float sum = 0;
 #pragma unroll 4
-      for (int s = 0; s < splits_; ++s) sum += finished[s * per_block_ + o];
+      for (int s = 0; s < splits; ++s) sum += finished[s * per_share + o];
       if (!rehearsing_) {
         store_output(a.output, a.query_type, first_head(pair) * kDimension + begin + o,
                      sum * scale / static_cast<float>(a.samples));
@@ -702,11 +770,12 @@ class ValueSample {
     const int threads = kTurnThreads;
     const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
     // Cut for kSampleThreads threads in either case, so that the sums are the same.
-    const int each = (samples_ + kSampleThreads) / kSampleThreads;
+    const int samples = p_.arguments.samples;
+    const int each = (samples + kSampleThreads) / kSampleThreads;
 #pragma unroll 1
     for (int t = thread; t < kSampleThreads; t += threads) {
       float own = 0;
-      for (int i = t * each; i < min(samples_ + 1, (t + 1) * each); ++i) own += gap(stream, i);
+      for (int i = t * each; i < min(samples + 1, (t + 1) * each); ++i) own += gap(stream, i);
       scan[t] = own;
     }
     sync_turn();
@@ -718,9 +787,9 @@ class ValueSample {
         all += scan[other];
       }
       float running = 0;
-      for (int i = t * each; i < min(samples_, (t + 1) * each); ++i) {
+      for (int i = t * each; i < min(samples, (t + 1) * each); ++i) {
         running += gap(stream, i);
-        sorted[i] = static_cast<float>((before + running) / all * samples_);
+        sorted[i] = static_cast<float>((before + running) / all * samples);
       }
     }
     sync_turn();
@@ -736,21 +805,12 @@ class ValueSample {
   const float* scores_;
   int team_, own_split_, thread_, warp_, lane_;
   int buffer_ = 0;
-  int run_scores_ = 0;  // scores of a run
-  std::uint64_t seed_ = 0, offset_ = 0;
+  int run_scores_ = 0;        // scores of a run
   double shared_offset_ = 0;  // of kSystematic, of the head that is this lane's number
-  // The team, which for the rehearsal is this block alone.
-  bool rehearsing_ = false;
+  bool rehearsing_ = false;   // the team is then this block alone
   int turn_ = 0;
-  int splits_ = 1, split_ = 0, samples_ = 1, per_block_ = 1;
-  double inverse_samples_ = 1;
-  ulonglong2* masses_ = nullptr;
-  std::uint64_t* partials_ = nullptr;
-  // The head in hand: units before this block's, of this block and of all, at the common exponent.
-  std::uint64_t before_ = 0, own_units_ = 0, total_ = 0;
-  int exponent_ = 0, own_shift_ = 0;
-  double offset_of_head_ = 0, stride_ = 0, inverse_stride_ = 0;
-  int first_draw_ = 0, own_draws_ = 0;
+  int part_ = 0;                     // the share in hand among this block's
+  std::uint64_t before_shares_ = 0;  // what lies before this lane's shares
 };
 
 }  // namespace santa::gpu
