@@ -6,11 +6,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "santa/config/hardware.hpp"
 #include "santa/config/preset.hpp"
 #include "santa/cosim/cycle_model.hpp"
 #include "santa/cosim/unit_parameters.hpp"
+#include "santa/cosim/vector_request.hpp"
 #include "santa/vectors/file.hpp"
 #include "santa/vectors/producer.hpp"
 
@@ -59,28 +61,53 @@ TEST(GpuVectors, AreThoseOfTheGoldenModel) {
             attention::kScoreSchemeNames.size() * attention::kValueSchemeNames.size());
   for (std::uint32_t group = 1; group <= 8; ++group) EXPECT_EQ(groups.count(group), 1U) << group;
   EXPECT_EQ(widest, 256U);
+  ASSERT_FALSE(budgets.empty());
   EXPECT_EQ(*budgets.begin(), 1U);
   EXPECT_EQ(*budgets.rbegin(), 4096U);
   EXPECT_LT(bytes, 2000000U);
 }
 
+// The units whose requests were recorded, by their keys a tile.
+std::map<std::uint32_t, config::HardwareConfig> recorded_units() {
+  std::map<std::uint32_t, config::HardwareConfig> units;
+  for (const auto& [kind, name] :
+       {std::pair{"hardware", "tiny-test"}, std::pair{"rtl", "eight-heads"},
+        std::pair{"hardware", "edge-lpddr5"}, std::pair{"hardware", "server-hbm3"}}) {
+    const config::HardwareConfig unit = config::load_hardware(config::find_config(kind, name));
+    units.emplace(cosim::parameters_of(unit).tile_keys, unit);
+  }
+  return units;
+}
+
+// File UNIT-NNN holds request NNN of `vectors record --diverse`.
+TEST(GpuVectors, AreWhatTheCommandDraws) {
+  const auto units = recorded_units();
+  GoldenProducer golden;
+  for (const std::string& file : vector_files("DIR", kRecorded)) {
+    const Vector vector = read_vector(file);
+    const config::HardwareConfig& unit = units.at(vector.request.cache->tile_keys);
+    const std::string name = std::filesystem::path(file).stem().string();
+    ASSERT_EQ(name.substr(0, name.rfind('-')), unit.name);
+    const Request drawn = cosim::diverse_request(cosim::parameters_of(unit),
+                                                 std::stoull(name.substr(name.rfind('-') + 1)));
+    EXPECT_EQ(drawn.workload, vector.request.workload) << file;
+    EXPECT_EQ(drawn.cache->keys, vector.request.cache->keys) << file;
+    EXPECT_EQ(drawn.cache->values, vector.request.cache->values) << file;
+    const auto difference = first_difference(drawn, vector.results, golden.answer(drawn));
+    EXPECT_FALSE(difference.has_value()) << file << ": " << difference->field;
+  }
+}
+
 // The cycle model of the unit with as many keys a tile. Its baselines take exact scores only.
 TEST(GpuVectors, AreThoseOfTheCycleModel) {
-  std::map<std::uint32_t, config::HardwareConfig> hardware;
-  for (const auto* name : {"tiny-test", "edge-lpddr5", "server-hbm3"}) {
-    const config::HardwareConfig loaded = config::load_hardware(name);
-    hardware.emplace(cosim::parameters_of(loaded).tile_keys, loaded);
-  }
-  const config::HardwareConfig wide =
-      config::load_hardware(config::find_config("rtl", "eight-heads"));
-  hardware.emplace(cosim::parameters_of(wide).tile_keys, wide);
+  const auto units = recorded_units();
   int equal = 0;
   for (const std::string& file : vector_files("DIR", kRecorded)) {
     const Vector vector = read_vector(file);
     const attention::DecodeOptions& options = vector.request.options;
     const bool sampled = attention::is_sampled(options.values);
     if (!sampled && options.scores != attention::ScoreScheme::kExact) continue;
-    const config::HardwareConfig& unit = hardware.at(vector.request.cache->tile_keys);
+    const config::HardwareConfig& unit = units.at(vector.request.cache->tile_keys);
     const auto pack = energy::EnergyPack::load(config::find_config("energy", unit.energy_pack));
     const cosim::CycleModelResult model = cosim::run_cycle_model(unit, pack, vector.request);
     EXPECT_EQ(model.output, vector.results.output) << file;
