@@ -2,47 +2,14 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "kernel_table.hpp"
 #include "parameters.cuh"
+#include "refusal.hpp"
 
 namespace santa::gpu {
 namespace {
-
-thread_local std::string last_message;
-
-struct Refused {
-  Status status;
-};
-
-template <typename... Values>
-[[noreturn]] void refuse(Status status, const char* format, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, values...);
-  last_message = text;
-  throw Refused{status};
-}
-
-void check_cuda(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) refuse(Status::kCudaError, "%s: %s", what, cudaGetErrorString(error));
-}
-
-void check_range(const char* name, long long value, long long low, long long high) {
-  if (value < low || value > high) {
-    refuse(Status::kInvalidArgument, "%s is %lld, allowed are %lld to %lld", name, value, low,
-           high);
-  }
-}
-
-void check_pointer(const char* name, const void* pointer, std::size_t alignment) {
-  if (pointer == nullptr) refuse(Status::kInvalidArgument, "%s is null", name);
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0) {
-    refuse(Status::kInvalidArgument, "%s is not aligned to %d bytes", name,
-           static_cast<int>(alignment));
-  }
-}
 
 void check_stride(const char* name, std::int64_t elements, int element_size) {
   if (elements < 0 || elements * element_size % 16 != 0) {
@@ -259,10 +226,6 @@ Plan plan_of(const DecodeArguments& a) {
 }
 
 }  // namespace
-
-const char* last_error() {
-  return last_message.c_str();
-}
 
 std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
   try {

@@ -15,19 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "santa/gpu/status.hpp"
+
 namespace santa::gpu {
-
-enum class Status {
-  kOk,
-  kInvalidArgument,    // a pointer is null or misaligned, a number out of its range
-  kUnsupported,        // a head dimension, group or device that no kernel is built for
-  kWorkspaceTooSmall,  // ask decode_workspace_bytes
-  kCudaError,          // cudaGetLastError says which
-};
-
-// A sentence about the last status other than kOk that this host thread got: argument, value and
-// what is allowed. Valid until the thread's next call.
-const char* last_error();
 
 enum class ElementType { kBf16, kFp16, kFp8E4M3, kInt8 };
 
