@@ -129,12 +129,23 @@ void bench(int requests, int length, float spread) {
   measure("plain read of keys", requests, length, 0, [&] {
     plain_read<<<132 * 4, 512>>>(reinterpret_cast<const uint4*>(keys), cache / 8, sink);
   });
-  for (const int samples : {256, 1024}) {
-    a.samples = samples;
+  const struct {
+    const char* name;
+    santa::gpu::ValueScheme scheme;
+    int samples;
+  } rows[] = {{"systematic", santa::gpu::ValueScheme::kSystematic, 256},
+              {"systematic", santa::gpu::ValueScheme::kSystematic, 1024},
+              {"prop", santa::gpu::ValueScheme::kTileProportional, 1024},
+              {"flash", santa::gpu::ValueScheme::kTileUniform, 1024},
+              {"flash", santa::gpu::ValueScheme::kTileUniform, 2048}};
+  for (const auto& row : rows) {
+    a.samples = row.samples;
+    a.scheme = row.scheme;
     a.workspace = nullptr;
     a.workspace_bytes = santa::gpu::decode_workspace_bytes(a);
     a.workspace = allocate<char>(a.workspace_bytes);
-    measure(spread == 1 ? "systematic" : "systematic, peaked", requests, length, samples, [&] {
+    const std::string name = std::string(row.name) + (spread == 1 ? "" : ", peaked");
+    measure(name.c_str(), requests, length, row.samples, [&] {
       if (santa::gpu::decode(a, nullptr) != santa::gpu::Status::kOk) {
         std::fprintf(stderr, "decode_bench: %s\n", santa::gpu::last_error());
         std::exit(1);

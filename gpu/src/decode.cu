@@ -7,6 +7,7 @@
 
 #include "kernel_table.hpp"
 #include "parameters.cuh"
+#include "tile_decode.hpp"
 
 namespace santa::gpu {
 namespace {
@@ -127,6 +128,25 @@ void check_pointers(const DecodeArguments& a) {
   check_pointer("output", a.output, 2);
 }
 
+// Of the tile schemes.
+void check_tiles(const DecodeArguments& a) {
+  check_shape(a);
+  kernel_of_shape(a, 4, false);  // refuses other head dimensions
+  if (a.tile_tokens < kMinimumTileTokens || a.tile_tokens > kMaximumTileTokens ||
+      a.tile_tokens % kTileTokensStep != 0) {
+    refuse(Status::kInvalidArgument, "tile_tokens is %d, allowed are multiples of %d, %d to %d",
+           a.tile_tokens, kTileTokensStep, kMinimumTileTokens, kMaximumTileTokens);
+  }
+}
+
+void check_workspace(const DecodeArguments& a, std::size_t bytes) {
+  check_pointer("workspace", a.workspace, 256);
+  if (a.workspace_bytes < bytes) {
+    refuse(Status::kWorkspaceTooSmall, "workspace_bytes is %zu, needed are %zu", a.workspace_bytes,
+           bytes);
+  }
+}
+
 struct Plan {
   Parameters parameters;
   KernelEntry kernel;
@@ -219,6 +239,10 @@ const char* last_error() {
 
 std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
   try {
+    if (in_tiles(arguments.scheme)) {
+      check_tiles(arguments);
+      return tile_workspace_bytes(arguments);
+    }
     return plan_of(arguments).workspace_bytes;
   } catch (const Refused&) {
     return 0;
@@ -227,13 +251,16 @@ std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
 
 Status decode(const DecodeArguments& arguments, cudaStream_t stream) {
   try {
+    if (in_tiles(arguments.scheme)) {
+      check_tiles(arguments);
+      check_pointers(arguments);
+      check_workspace(arguments, tile_workspace_bytes(arguments));
+      check_cuda(launch_tiles(arguments, stream), "launch");
+      return Status::kOk;
+    }
     Plan plan = plan_of(arguments);
     check_pointers(arguments);
-    check_pointer("workspace", arguments.workspace, 256);
-    if (arguments.workspace_bytes < plan.workspace_bytes) {
-      refuse(Status::kWorkspaceTooSmall, "workspace_bytes is %zu, needed are %zu",
-             arguments.workspace_bytes, plan.workspace_bytes);
-    }
+    check_workspace(arguments, plan.workspace_bytes);
     check_cuda(
         cudaFuncSetAttribute(plan.kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(plan.shared_bytes)),
