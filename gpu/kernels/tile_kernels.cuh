@@ -54,8 +54,10 @@ __global__ void __launch_bounds__(kTileThreads, 4)
       if (mass.units != 0 && mass.units != kNotANumber) {
         listed = list_draws(own, whole, mass, budget, offset, own);
       }
-      gather_rows<kType, 8>(tile_rows(p, a.values, element_bytes(kType), request, kv_head),
-                            kDimension, first, own, listed, p.partials + place * kDimension);
+      // As many rows of 8-bit elements, which give twice the sums, would spill registers.
+      gather_rows<kType, element_bytes(kType) == 1 ? 4 : 8>(
+          tile_rows(p, a.values, element_bytes(kType), request, kv_head), kDimension, first, own,
+          listed, p.partials + place * kDimension);
     }
   }
 }
