@@ -75,7 +75,9 @@ def write_mutants(options, folder):
                "".join(f"setattr -set keep 1 w:{flat_name(name)}\n" for name in seen) +
                # Constant and unused bits go: their mutants would all survive.
                "cd ..\nmemory_collect\nselect -set queues t:$mem_v2 a:src=*fifo_sync* %i\n"
-               "memory_map @queues\nopt; opt_clean\n"
+               "memory_map @queues\n"
+               # Registers and multiplexers bit by bit, so that the unused bits of a word go too.
+               "simplemap t:$*dff* t:$mux\nopt; opt_clean\n"
                f"mutate -list {options.mutants} -seed {options.seed} "
                f"-ctrl {SELECT} {SELECT_BITS} 1 -o list.ys\n"
                "script list.ys\nwrite_verilog -noattr mutated.v\n", work)

@@ -92,7 +92,14 @@ void measure(const char* name, int requests, int length, int samples, const Laun
   std::fflush(stdout);
 }
 
-void bench(int requests, int length, float spread) {
+// One feature of all queries is an outlier, as models have: it sets what a Bernoulli draw is worth.
+__global__ void set_outliers(std::uint16_t* queries, int heads, int dimension, float value) {
+  for (int h = threadIdx.x; h < heads; h += blockDim.x) {
+    queries[h * dimension] = static_cast<std::uint16_t>(__float_as_uint(value) >> 16);
+  }
+}
+
+void bench(int requests, int length, float spread, bool bernoulli = false) {
   constexpr int kQueryHeads = 32, kKvHeads = 8, kDimension = 128;
   const std::size_t cache = static_cast<std::size_t>(requests) * length * kKvHeads * kDimension;
   auto* keys = allocate<std::uint16_t>(cache);
@@ -115,8 +122,12 @@ void bench(int requests, int length, float spread) {
   a.queries = queries;
   a.query_head_stride = kDimension;
   a.query_request_stride = kQueryHeads * kDimension;
-  const CacheView view{nullptr, static_cast<std::int64_t>(length) * kKvHeads * kDimension,
-                       kKvHeads * kDimension, kDimension, nullptr};
+  const CacheView view{nullptr,
+                       static_cast<std::int64_t>(length) * kKvHeads * kDimension,
+                       kKvHeads * kDimension,
+                       kDimension,
+                       1,
+                       nullptr};
   a.keys = a.values = view;
   a.keys.data = keys;
   a.values.data = values;
@@ -129,6 +140,16 @@ void bench(int requests, int length, float spread) {
   measure("plain read of keys", requests, length, 0, [&] {
     plain_read<<<132 * 4, 512>>>(reinterpret_cast<const uint4*>(keys), cache / 8, sink);
   });
+  if (bernoulli) {
+    // Any order of the same numbers is as good: feature by feature.
+    a.key_layout = santa::gpu::KeyLayout::kFeatureMajor;
+    a.keys = {keys,   static_cast<std::int64_t>(length) * kKvHeads * kDimension,
+              1,      static_cast<std::int64_t>(length) * kDimension,
+              length, nullptr};
+    a.scores = santa::gpu::ScoreScheme::kBernoulliGroup;
+    a.bernoulli_draws = 4;
+    set_outliers<<<1, 32>>>(queries, requests * kQueryHeads, kDimension, 4.4F);
+  }
   const struct {
     const char* name;
     santa::gpu::ValueScheme scheme;
@@ -139,12 +160,15 @@ void bench(int requests, int length, float spread) {
               {"flash", santa::gpu::ValueScheme::kTileUniform, 1024},
               {"flash", santa::gpu::ValueScheme::kTileUniform, 2048}};
   for (const auto& row : rows) {
+    if (bernoulli && row.scheme != santa::gpu::ValueScheme::kSystematic) continue;
     a.samples = row.samples;
     a.scheme = row.scheme;
     a.workspace = nullptr;
     a.workspace_bytes = santa::gpu::decode_workspace_bytes(a);
     a.workspace = allocate<char>(a.workspace_bytes);
-    const std::string name = std::string(row.name) + (spread == 1 ? "" : ", peaked");
+    const std::string name = std::string(row.name) + (bernoulli     ? ", Bernoulli group"
+                                                      : spread == 1 ? ""
+                                                                    : ", peaked");
     measure(name.c_str(), requests, length, row.samples, [&] {
       if (santa::gpu::decode(a, nullptr) != santa::gpu::Status::kOk) {
         std::fprintf(stderr, "decode_bench: %s\n", santa::gpu::last_error());
@@ -172,6 +196,7 @@ int main() {
   bench(1, 8192, 1);
   bench(1, 32768, 1);
   bench(1, 32768, 8);
+  bench(1, 32768, 1, true);
   bench(1, 131072, 1);
   bench(8, 32768, 1);
   bench(32, 8192, 1);

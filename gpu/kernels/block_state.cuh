@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "exchange.cuh"
+#include "feature_tile.cuh"
 #include "key_tile.cuh"
 #include "parameters.cuh"
 
@@ -50,22 +52,28 @@ constexpr int kCountBits = 10;  // enough for kListDraws; tokens have 22
 
 // Loads on their way occupy the part of the memory that is not shared memory, so shared memory is
 // kept small: what a block has of it decides how much of a stream is in flight.
-template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
-struct BlockShape : TileShape<kType, kDimension> {
-  using Tile = TileShape<kType, kDimension>;
-  using Tile::kElements;
+template <ElementType kType_, int kDimension_, int kSlots_, bool kInTurns_, KeyLayout kLayout_>
+struct BlockShape {
+  static constexpr ElementType kType = kType_;
+  static constexpr int kDimension = kDimension_;
+  static constexpr int kSlots = kSlots_;  // heads of a group that there is room for
+  static constexpr bool kInTurns = kInTurns_;
+  static constexpr KeyLayout kLayout = kLayout_;
+  using Tile = std::conditional_t<kLayout == KeyLayout::kTokenMajor, TileShape<kType, kDimension>,
+                                  FeatureTileShape<kType>>;
+  static constexpr int kTiles = Tile::kTiles;
+  static constexpr int kStepTokens = Tile::kStepTokens;
+
   static constexpr int kColumnTiles = kSlots > 8 ? 2 : 1;
   // Heads that a lane keeps of a token; four heads stand twice in the eight columns, so a lane
   // takes one of its two tokens.
   static constexpr int kRuns = kSlots / 2;
-  static constexpr int kStepScores = kRuns * Tile::kTiles;  // of a lane
+  static constexpr int kStepScores = kRuns * kTiles;  // of a lane
   // What streaming warps hand over of a pair: Run [kRuns][kStreamThreads], then the scores.
   static constexpr int kRunFloats =
       kRuns * kStreamThreads * static_cast<int>(sizeof(Run) / sizeof(float));
-  static constexpr int kQueryPieces =
-      kElements / 8;  // 16 bytes of the query that a load of keys meets
 
-  static constexpr int kRowLanes = Tile::kRowBytes / 16;  // that read a value row
+  static constexpr int kRowLanes = kDimension * element_bytes(kType) / 16;  // that read a value row
   static constexpr int kRowGroup = kRowLanes <= 4    ? 4
                                    : kRowLanes <= 8  ? 8
                                    : kRowLanes <= 16 ? 16
@@ -75,29 +83,55 @@ struct BlockShape : TileShape<kType, kDimension> {
   static constexpr int kHeadWarps = kSlots < kSampleWarps ? kSampleWarps / kSlots : 1;  // sampling
   static constexpr int kWarpHeads = kSlots * kHeadWarps / kSampleWarps;
   static constexpr int kListDraws = 256;  // draws of a head that a block holds at once
+  static constexpr int kParts = kInTurns ? kMaximumParts : 1;
 
   // What the warps of a head share unless they take turns with pairs.
   static constexpr int kLists = kInTurns ? kSampleWarps : kSlots;
 
-  struct Shared {
-    uint4 queries[2][kSlots][kDimension / 8];       // of this pair and the next; 0 beyond the group
+  // Which token of a step a lane's run is for in a tile.
+  __device__ static int token_of_run(int lane, int run, int tile) {
+    const int half = kSlots == 4 ? (lane & 3) / 2 : (run / 2) & 1;
+    return Tile::token(lane / 4, half, tile);
+  }
+
+  // The head of a lane's run.
+  __device__ static int head_of_run(int lane, int run) {
+    return kSlots == 4 ? 2 * (lane & 1) + run : 2 * (lane & 3) + (run & 1) + run / 4 * 8;
+  }
+
+  // Queries as the products read them.
+  struct TokenMajorQueries {
+    uint4 rows[2][kSlots][kDimension / 8];  // of this pair and the next; 0 beyond the group
+  };
+  struct FeatureMajorQueries {
+    // Chunks of 16 of the features that are read, in groups of four chunks; those of a lane stand
+    // together. Rows are padded against bank conflicts.
+    static constexpr int kPlaces = (kDimension + 63) / 64 * 64;
+    static constexpr int kRow = kPlaces + 16;
+    std::uint16_t given[kSlots][kDimension];
+    alignas(8) std::uint16_t chosen[2][kSlots][kRow];
+    alignas(8) std::uint16_t features[2][kPlaces];
+    float factors[2][kSlots];  // from sums of products to products with the query
+    int groups[2];             // of four chunks
+    float maxima[kStreamWarps][kSlots];
+    int counts[kStreamWarps];
+  };
+  using Queries =
+      std::conditional_t<kLayout == KeyLayout::kTokenMajor, TokenMajorQueries, FeatureMajorQueries>;
+
+  // Scores follow it, which are stored 16 bytes at a time.
+  struct alignas(16) Shared {
+    Queries queries;
     std::uint64_t ends[kLists][kRunsOfHead];        // units through each run
-    Mass masses[kSampleWarps][kWarpHeads];          // of this block
+    Mass masses[kSampleWarps][kWarpHeads][kParts];  // of this block
     std::uint32_t found[kLists][kListDraws];        // from the slot of a run's first draw on
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
     int draw_counts[kSampleWarps];
     float sums[kSampleWarps][kDimension];
-    // [block][output of this block], for each turn.
+    // [share][output of this block], for each turn.
     float finished[kHeadWarps][kSlots * kDimension + kMaximumSplits];
   };
 };
-
-// Which of a 16-token tile a lane's run `run` belongs to.
-template <int kSlots>
-__device__ inline int run_token(int lane, int run) {
-  if constexpr (kSlots == 4) return lane / 4 + 8 * ((lane & 3) / 2);
-  return lane / 4 + 8 * ((run / 2) & 1);
-}
 
 // Pairs (request, KV head) of a team in turn, those of empty requests left out.
 struct PairCursor {

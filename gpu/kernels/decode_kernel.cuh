@@ -2,24 +2,27 @@
 // half draw and gather values (ValueSample), one request behind.
 #pragma once
 
+#include "feature_stream.cuh"
 #include "key_stream.cuh"
 #include "value_sample.cuh"
 
 namespace santa::gpu {
 
-template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
+template <typename Shape>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     decode_kernel(const __grid_constant__ Parameters p) {
-  using Shared = typename BlockShape<kType, kDimension, kSlots, kInTurns>::Shared;
+  using Shared = typename Shape::Shared;
+  using Stream = std::conditional_t<Shape::kLayout == KeyLayout::kTokenMajor, KeyStream<Shape>,
+                                    FeatureStream<Shape>>;
   extern __shared__ __align__(16) char storage[];
   Shared& shared = *reinterpret_cast<Shared*>(storage);
   float* scores = p.scores != nullptr ? p.scores + static_cast<std::size_t>(blockIdx.x) *
                                                        p.buffers * p.handover_floats
                                       : reinterpret_cast<float*>(storage + sizeof(Shared));
   if (threadIdx.x < kStreamThreads) {
-    KeyStream<kType, kDimension, kSlots, kInTurns>(p, shared, scores).run();
+    Stream(p, shared, scores).run();
   } else {
-    ValueSample<kType, kDimension, kSlots, kInTurns>(p, shared, scores).run();
+    ValueSample<Shape>(p, shared, scores).run();
   }
 }
 

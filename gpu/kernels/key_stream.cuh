@@ -1,28 +1,29 @@
-// The streaming warps: read a team's keys once, keep the scores of each request in shared memory
-// and one running sum a lane and head. A block takes every `splits`-th step of tokens, so the first
-// keys can be asked for before the length is known.
+// The streaming warps when keys lie token by token: read a team's keys once and hand the scores
+// over. A block takes every `splits`-th step of tokens, so the first keys can be asked for before
+// the length is known.
 #pragma once
 
-#include "block_state.cuh"
+#include "stream_warps.cuh"
 
 namespace santa::gpu {
 
-template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
-class KeyStream {
-  using Shape = BlockShape<kType, kDimension, kSlots, kInTurns>;
-  using Shared = typename Shape::Shared;
-  static constexpr int kTilesPerBuffer = Shape::kTilesPerBuffer;
+template <typename Shape>
+class KeyStream : StreamWarps<Shape> {
+  using Base = StreamWarps<Shape>;
+  using Tile = typename Shape::Tile;
+  using Base::first_token, Base::keep;
+  using Base::p_, Base::shared_, Base::team_, Base::split_, Base::thread_, Base::warp_, Base::lane_;
+  using typename Base::Shared;
+  static constexpr ElementType kType = Shape::kType;
+  static constexpr int kDimension = Shape::kDimension;
+  static constexpr int kSlots = Shape::kSlots;
+  static constexpr int kTilesPerBuffer = Tile::kTilesPerBuffer;
+  // 16 bytes of the query that a load of keys meets.
+  static constexpr int kQueryPieces = Tile::kElements / 8;
 
  public:
   __device__ KeyStream(const Parameters& p, Shared& shared, float* scores)
-      : p_(p),
-        shared_(shared),
-        scores_(scores),
-        team_(blockIdx.x % p.teams),
-        split_(blockIdx.x / p.teams),
-        thread_(threadIdx.x),
-        warp_(thread_ / 32),
-        lane_(thread_ % 32) {}
+      : Base(p, shared, scores) {}
 
   __device__ void run() {
     // Keys of the first pair are asked for before its length is known; if it is empty, in vain.
@@ -34,7 +35,7 @@ class KeyStream {
                  : "=r"(first.length)
                  : "l"(p_.arguments.lengths + next.request));
     for (int i = thread_; i < 2 * kSlots * (kDimension / 8); i += kStreamThreads) {
-      (&shared_.queries[0][0][0])[i] = make_uint4(0, 0, 0, 0);
+      (&shared_.queries.rows[0][0][0])[i] = make_uint4(0, 0, 0, 0);
     }
     barrier_sync(kStreamBarrier, kStreamThreads);
     bool known = p_.arguments.block_table != nullptr;
@@ -45,9 +46,9 @@ class KeyStream {
     stage_query(next, 0);
 #pragma unroll 1
     for (;;) {
-      locate(next, 0);
-      load(0, next.length, 0);
-      load(1, next.length, 0);
+      locate(next, 0, split_);
+      load(0, next.length, 0, split_);
+      load(1, next.length, 0, split_);
       if (known) break;
       known = true;
       if (first.length > 0) {
@@ -59,73 +60,64 @@ class KeyStream {
       next = first;
       stage_query(next, 0);
     }
-    int buffer = -1;
     for (int sequence = 0;; ++sequence) {
       const PairCursor pair = next;
-      buffer = buffer + 1 < p_.buffers ? buffer + 1 : 0;
-      if (sequence >= p_.buffers) {
-        barrier_sync(kEmptyBarrier + (sequence - p_.buffers) % kHandovers, kHandoverThreads);
-      }
+      float* handover = this->take_handover(sequence);
       asm volatile("cp.async.wait_group 0;" ::: "memory");
       barrier_sync(kStreamBarrier, kStreamThreads);
       take_query(pair, sequence & 1);
       const bool more = next.advance(p_);
       if (more) stage_query(next, ~sequence & 1);
-      const int steps = steps_of(p_, split_, pair.length, kStreamWarps * Shape::kStepTokens);
-      float* handover = scores_ + buffer * p_.handover_floats;
-      float* scores = handover + Shape::kRunFloats;
-      for (int r = 0; r < Shape::kRuns; ++r) runs_[r] = {kNoScore, 0};
-      for (int s = 0; s < steps; ++s) {
-        const bool last = s + 1 == steps;
-        const PairCursor ahead{last ? next.request : pair.request,
-                               last ? next.kv_head : pair.kv_head,
-                               last ? next.length : pair.length};
-        step(pair.length, s, ahead, last ? 0 : s + 1, !last || more, scores);
+      for (int part = 0; part < this->parts(); ++part) {
+        const int split = split_ + part;
+        const bool last_part = part + 1 == this->parts();
+        const int steps = steps_of(p_, split, pair.length, kStreamWarps * Shape::kStepTokens);
+        float* handed = handover + part * p_.part_floats;
+        this->begin_part();
+        for (int s = 0; s < steps; ++s) {
+          const bool last = s + 1 == steps;
+          const bool ends = last && last_part;
+          const PairCursor ahead{ends ? next.request : pair.request,
+                                 ends ? next.kv_head : pair.kv_head,
+                                 ends ? next.length : pair.length};
+          const int ahead_split = !last ? split : last_part ? split_ : split + 1;
+          step(pair.length, s, split, ahead, last ? 0 : s + 1, ahead_split, !ends || more,
+               handed + Shape::kRunFloats);
+        }
+        this->end_part(handed);
       }
-#pragma unroll
-      for (int r = 0; r < Shape::kRuns; ++r) {
-        reinterpret_cast<Run*>(handover)[r * kStreamThreads + thread_] = runs_[r];
-      }
-      barrier_arrive(kFullBarrier + sequence % kHandovers, kHandoverThreads);
+      this->hand_over(sequence);
       if (!more) break;
     }
   }
 
  private:
-  // Streaming threads and the sampling ones that take a pair.
-  static constexpr int kHandoverThreads =
-      kStreamThreads + (kInTurns ? kSampleThreads / 2 : kSampleThreads);
-
-  __device__ int first_token(int step) const {
-    return ((step * p_.splits + split_) * kStreamWarps + warp_) * Shape::kStepTokens;
-  }
-
   // Where the keys of a step lie, ahead of their loads, which then follow each other at once.
-  __device__ void locate(const PairCursor& pair, int step) {
+  __device__ void locate(const PairCursor& pair, int step, int split) {
     const PairRows rows = rows_of(p_, p_.arguments.keys, element_bytes(kType), pair);
-    const int first = first_token(step);
+    const int first = first_token(step, split);
 #pragma unroll
     for (int tile = 0; tile < Shape::kTiles; ++tile) {
       // Of a tile beyond the length nothing is looked up.
       const int token = first + 16 * tile < pair.length ? first + 16 * tile : 0;
-      rows_[tile] = rows.row(token, lane_ / 4) + (lane_ & 3) * Shape::kLoadBytes;
+      rows_[tile] = rows.row(token, lane_ / 4) + (lane_ & 3) * Tile::kLoadBytes;
     }
     token_bytes_ = rows.token_bytes;
   }
 
   // Asks for the keys of one buffer: half of a step's tokens, or one half of their features.
-  __device__ void load(int b, int length, int step) {
+  __device__ void load(int b, int length, int step, int split) {
 #pragma unroll
     for (int tile = 0; tile < kTilesPerBuffer; ++tile) {
-      const int index = tile + (Shape::kPieces == 1 ? b : 0) * kTilesPerBuffer;
-      const int token = first_token(step) + 16 * index + lane_ / 4;
-      const char* row = rows_[index] + (Shape::kPieces == 2 ? b : 0) * Shape::kPieceBytes;
+      const int index = tile + (Tile::kPieces == 1 ? b : 0) * kTilesPerBuffer;
+      const int token = first_token(step, split) + 16 * index + lane_ / 4;
+      const char* row = rows_[index] + (Tile::kPieces == 2 ? b : 0) * Tile::kPieceBytes;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         if (token + 8 * half < length) {
 #pragma unroll
-          for (int chunk = 0; chunk < Shape::kChunks; ++chunk) {
-            load_stream(keys_[b][tile][half][chunk], row + chunk * 4 * Shape::kLoadBytes);
+          for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
+            load_stream(keys_[b][tile][half][chunk], row + chunk * 4 * Tile::kLoadBytes);
           }
         }
         row += 8 * static_cast<std::uint64_t>(token_bytes_);
@@ -144,21 +136,15 @@ class KeyStream {
 #pragma unroll 1
     for (int i = thread_; i < p_.group * (kDimension / 8); i += kStreamThreads) {
       const int head = i / (kDimension / 8), piece = i % (kDimension / 8);
-      const unsigned to =
-          static_cast<unsigned>(__cvta_generic_to_shared(&shared_.queries[half][head][piece]));
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-                   "l"(query + 2 * head * p_.arguments.query_head_stride + 16 * piece)
-                   : "memory");
+      copy_later(&shared_.queries.rows[half][head][piece],
+                 query + 2 * head * p_.arguments.query_head_stride + 16 * piece);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
 
   __device__ void take_query(const PairCursor& pair, int half) {
     query_half_ = half;
-    score_factor_ = p_.arguments.score_scale * 1.44269504088896341F *
-                    (p_.arguments.keys.head_scales != nullptr
-                         ? __ldg(p_.arguments.keys.head_scales + pair.kv_head)
-                         : 1.0F);
+    score_factor_ = this->pair_factor(pair);
     if constexpr (element_bytes(kType) == 1) {
       if (p_.arguments.query_type == ElementType::kBf16) bring_into_range();
     }
@@ -166,13 +152,13 @@ class KeyStream {
 
   // Column c of the products is head c, of four heads c mod 4.
   __device__ void query_pairs(int chunk, int column_tile,
-                              std::uint32_t (&pairs)[2 * Shape::kProducts]) const {
+                              std::uint32_t (&pairs)[2 * Tile::kProducts]) const {
     const int column = lane_ / 4;
     const int head = kSlots == 4 ? column & 3 : column + 8 * column_tile;
     const uint4* pieces =
-        &shared_.queries[query_half_][head][(4 * chunk + (lane_ & 3)) * Shape::kQueryPieces];
+        &shared_.queries.rows[query_half_][head][(4 * chunk + (lane_ & 3)) * kQueryPieces];
 #pragma unroll
-    for (int p = 0; p < Shape::kQueryPieces; ++p) {
+    for (int p = 0; p < kQueryPieces; ++p) {
       const uint4 four = pieces[p];
       pairs[4 * p] = four.x;
       pairs[4 * p + 1] = four.y;
@@ -198,7 +184,8 @@ class KeyStream {
   __device__ void bring_into_range() {
     float largest = 0;
     for (int i = lane_; i < kSlots * (kDimension / 8); i += 32) {
-      const uint4 eight = shared_.queries[query_half_][i / (kDimension / 8)][i % (kDimension / 8)];
+      const uint4 eight =
+          shared_.queries.rows[query_half_][i / (kDimension / 8)][i % (kDimension / 8)];
       for (const std::uint32_t word : {eight.x, eight.y, eight.z, eight.w}) {
         largest = fmaxf(largest, fmaxf(fabsf(__uint_as_float(word << 16)),
                                        fabsf(__uint_as_float(word & 0xffff0000U))));
@@ -215,40 +202,41 @@ class KeyStream {
     }
   }
 
-  __device__ void step(int length, int s, const PairCursor& next, int next_step, bool more,
-                       float* scores) {
-    if (more) locate(next, next_step);
+  __device__ void step(int length, int s, int split, const PairCursor& next, int next_step,
+                       int next_split, bool more, float* scores) {
+    if (more) locate(next, next_step, next_split);
     float sums[kTilesPerBuffer][Shape::kColumnTiles][4];
 #pragma unroll
     for (int b = 0; b < 2; ++b) {
-      if (Shape::kPieces == 1 || b == 0) {
+      if (Tile::kPieces == 1 || b == 0) {
 #pragma unroll
         for (int i = 0; i < kTilesPerBuffer * Shape::kColumnTiles * 4; ++i) (&sums[0][0][0])[i] = 0;
       }
       multiply(b, sums);
-      if (more) load(b, next.length, next_step);
-      if (Shape::kPieces == 1 || b == 1) {
+      if (more) load(b, next.length, next_step, next_split);
+      if (Tile::kPieces == 1 || b == 1) {
 #pragma unroll
         for (int tile = 0; tile < kTilesPerBuffer; ++tile) {
-          const int index = tile + (Shape::kPieces == 1 ? b : 0) * kTilesPerBuffer;
-          keep(length, s, index, sums[tile], scores);
+          const int index = tile + (Tile::kPieces == 1 ? b : 0) * kTilesPerBuffer;
+          keep(
+              length, s, split, index, sums[tile], [&](int) { return score_factor_; }, scores);
         }
       }
     }
   }
 
   __device__ void multiply(int b, float (&sums)[kTilesPerBuffer][Shape::kColumnTiles][4]) {
-    const int piece = Shape::kPieces == 2 ? b : 0;
+    const int piece = Tile::kPieces == 2 ? b : 0;
 #pragma unroll
-    for (int chunk = 0; chunk < Shape::kChunks; ++chunk) {
+    for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
 #pragma unroll
       for (int n = 0; n < Shape::kColumnTiles; ++n) {
-        std::uint32_t pairs[2 * Shape::kProducts];
-        query_pairs(piece * Shape::kChunks + chunk, n, pairs);
+        std::uint32_t pairs[2 * Tile::kProducts];
+        query_pairs(piece * Tile::kChunks + chunk, n, pairs);
 #pragma unroll
         for (int tile = 0; tile < kTilesPerBuffer; ++tile) {
 #pragma unroll
-          for (int j = 0; j < Shape::kProducts; ++j) {
+          for (int j = 0; j < Tile::kProducts; ++j) {
             std::uint32_t a0, a1, a2, a3;
             pairs_of<kType>(keys_[b][tile][0][chunk], j, a0, a2);
             pairs_of<kType>(keys_[b][tile][1][chunk], j, a1, a3);
@@ -259,52 +247,12 @@ class KeyStream {
     }
   }
 
-  // Scales a tile's scores to powers of two, stores them and adds them to the lane's runs.
-  __device__ void keep(int length, int s, int tile, const float (&sums)[Shape::kColumnTiles][4],
-                       float* scores) {
-    const int first = first_token(s) + 16 * tile;
-    float kept[Shape::kRuns];
-#pragma unroll
-    for (int r = 0; r < Shape::kRuns; ++r) {
-      float sum;
-      if constexpr (kSlots == 4) {
-        sum = (lane_ & 2) != 0 ? sums[0][2 + r] : sums[0][r];
-      } else {
-        sum = sums[r / 4][r & 3];
-      }
-      const float score = first + run_token<kSlots>(lane_, r) < length
-                              ? sum * score_factor_
-                              : -__int_as_float(0x7f800000);
-      kept[r] = score;
-      const float exponent = fmaxf(runs_[r].exponent, ceilf(score));
-      runs_[r].total = runs_[r].total * power_of_two(runs_[r].exponent - exponent) +
-                       power_of_two(score - exponent);
-      runs_[r].exponent = exponent;
-    }
-    float* place = scores + (static_cast<std::size_t>(s) * Shape::kTiles + tile) * Shape::kRuns *
-                                kStreamThreads;
-    if constexpr (Shape::kRuns == 2) {
-      reinterpret_cast<float2*>(place)[thread_] = make_float2(kept[0], kept[1]);
-    } else {
-#pragma unroll
-      for (int r = 0; r < Shape::kRuns; r += 4) {
-        reinterpret_cast<float4*>(place)[r / 4 * kStreamThreads + thread_] =
-            make_float4(kept[r], kept[r + 1], kept[r + 2], kept[r + 3]);
-      }
-    }
-  }
-
-  const Parameters& p_;
-  Shared& shared_;
-  float* scores_;
-  int team_, split_, thread_, warp_, lane_;
   int query_half_ = 0;
   float query_down_ = 1;
   float score_factor_ = 1;  // to powers of two
-  Run runs_[Shape::kRuns];
   const char* rows_[Shape::kTiles];
   std::uint32_t token_bytes_ = 0;
-  std::uint32_t keys_[2][kTilesPerBuffer][2][Shape::kChunks][Shape::kLoadWords];
+  std::uint32_t keys_[2][kTilesPerBuffer][2][Tile::kChunks][Tile::kLoadWords];
 };
 
 }  // namespace santa::gpu

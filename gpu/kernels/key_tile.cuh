@@ -34,6 +34,11 @@ struct TileShape {
   static constexpr int kTilesPerBuffer = 256 / kPieceBytes > 0 ? (256 / kPieceBytes) : 1;
   static constexpr int kTiles = kTilesPerBuffer * (kPieces == 1 ? 2 : 1);  // of 16 tokens, a step
   static constexpr int kStepTokens = 16 * kTiles;                          // of a warp
+
+  // Token of a step that row 8 * half + place of a tile is.
+  __device__ static int token(int place, int half, int tile) {
+    return 16 * tile + 8 * half + place;
+  }
 };
 
 // 16 or 8 bytes that are read once.

@@ -27,10 +27,13 @@ __device__ inline int hidden(int value) {
   return out;
 }
 
-template <ElementType kType, int kDimension, int kSlots, bool kInTurns>
+template <typename Shape>
 class ValueSample {
-  using Shape = BlockShape<kType, kDimension, kSlots, kInTurns>;
   using Shared = typename Shape::Shared;
+  static constexpr ElementType kType = Shape::kType;
+  static constexpr int kDimension = Shape::kDimension;
+  static constexpr int kSlots = Shape::kSlots;
+  static constexpr bool kInTurns = Shape::kInTurns;
   static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
   static constexpr int kWarpHeads = Shape::kWarpHeads;
   static constexpr int kWarpGroups = 32 / Shape::kRowGroup;  // of lanes, a row each
@@ -45,7 +48,7 @@ class ValueSample {
         shared_(shared),
         scores_(scores),
         team_(blockIdx.x % p.teams),
-        own_split_(blockIdx.x / p.teams),
+        own_split_(blockIdx.x / p.teams * (kInTurns ? p.parts : 1)),
         thread_(threadIdx.x - kStreamThreads),
         warp_(thread_ / 32),
         lane_(thread_ % 32) {}
@@ -54,7 +57,6 @@ class ValueSample {
     const std::uint32_t first_epoch = p_.epochs[blockIdx.x] + 1;
     PairCursor pair = before_first_pair(team_, p_);
     bool more = pair.advance(p_);
-    int seen = more ? 1 : 0;
     PairCursor pending = pair;  // whose sums are on their way between the blocks
     int pending_sequence = -1;
     write_empty_requests();
@@ -68,21 +70,28 @@ class ValueSample {
         begin_pair(pair, sequence);
 #pragma unroll 1
         for (int k = 0; k < kWarpHeads; ++k) {
-          if (acts(0)) publish_mass(k, place, epoch);
+          if (!acts(0)) continue;
+#pragma unroll 1
+          for (int part = 0; part < parts(); ++part) publish_mass(pair, k, part, place, epoch);
         }
 #pragma unroll 1
         for (int k = 0; k < kWarpHeads; ++k) {
           const int head = warp_head(k);
           if (head >= p_.group) break;
           if (acts(1)) collect_masses(pair, head, place, epoch);
-          clear_sums();
-          for (int window = 0; window < own_draws_; window += kListDraws) {
-            if (acts(2)) find_draws(pair, k, window);
-            sync_head(head);
-            if (acts(3)) gather(pair);
-            sync_head(head);
+#pragma unroll 1
+          for (int part = 0; part < parts(); ++part) {
+            take_part(pair, part);
+            if (acts(1)) take_mass(pair, k);
+            clear_sums();
+            for (int window = 0; window < own_draws_; window += kListDraws) {
+              if (acts(2)) find_draws(pair, k, window);
+              sync_head(head);
+              if (acts(3)) gather(pair);
+              sync_head(head);
+            }
+            if (acts(4)) send(head, place, epoch);
           }
-          if (acts(4)) send(head, place, epoch);
         }
         if (!rehearsing_)
           barrier_arrive(kEmptyBarrier + sequence % kHandovers, kStreamThreads + kTurnThreads);
@@ -102,13 +111,34 @@ class ValueSample {
       sequence += rehearsing_ ? 1 + turn_ : kTurns;
       for (; steps > 0 && more; --steps) {
         more = pair.advance(p_);
-        seen += more ? 1 : 0;
       }
     }
-    if (thread_ == 0) p_.epochs[blockIdx.x] = first_epoch - 1 + seen;
+    // Those of processors without a block too, which may have one in the next launch.
+    if (thread_ == 0) {
+      for (int b = blockIdx.x; b < p_.processors; b += gridDim.x) {
+        p_.epochs[b] = first_epoch - 1 + p_.rounds;
+      }
+    }
   }
 
  private:
+  __device__ int parts() const {
+    return kInTurns ? parts_ : 1;
+  }
+
+  // Turns to one of the block's shares of a pair.
+  __device__ void take_part(const PairCursor& pair, int part) {
+    part_ = kInTurns ? part : 0;
+    split_ = rehearsing_ ? 0 : own_split_ + part_;
+    run_scores_ = Shape::kTiles *
+                  steps_of(p_, own_split_ + part_, pair.length, kStreamWarps * Shape::kStepTokens);
+  }
+
+  // What the streaming warps handed over of the share.
+  __device__ const float* handed() const {
+    return scores_ + buffer_ * p_.handover_floats + (kInTurns ? part_ * p_.part_floats : 0);
+  }
+
   // In the rehearsal a warp runs one phase only, without waiting for another.
   __device__ bool acts(int phase) const {
     return !rehearsing_ || warp_ == phase;
@@ -145,11 +175,11 @@ class ValueSample {
   __device__ void rehearse() {
     rehearsing_ = hidden(1) != 0;
     buffer_ = 0;
+    parts_ = 1;
     splits_ = 1;
-    split_ = 0;
     samples_ = 2;
     inverse_samples_ = 0.5;
-    per_block_ = p_.group * kDimension;
+    per_share_ = p_.group * kDimension;
     char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
     masses_ = reinterpret_cast<ulonglong2*>(own);
     partials_ = reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2));
@@ -166,20 +196,20 @@ class ValueSample {
       shared_.draws[warp_][0] = 1;
       shared_.draw_counts[warp_] = 1;
     }
-    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_] = {1 << 7, 0};
+    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_][0] = {1 << 7, 0};
     barrier_sync(kSampleBarrier, kSampleThreads);
   }
 
   __device__ void perform() {
     rehearsing_ = false;
     splits_ = p_.splits;
-    split_ = own_split_;
+    parts_ = p_.parts;
     samples_ = p_.arguments.samples;
     inverse_samples_ = 1.0 / samples_;
-    per_block_ = p_.outputs_per_block;
+    per_share_ = p_.outputs_per_share;
     masses_ = p_.masses + static_cast<std::size_t>(team_) * kExchanges * kSlots * splits_;
     partials_ =
-        p_.partials + static_cast<std::size_t>(team_) * kExchanges * splits_ * splits_ * per_block_;
+        p_.partials + static_cast<std::size_t>(team_) * kExchanges * splits_ * splits_ * per_share_;
   }
 
   __device__ int list_of(int head) const {
@@ -223,8 +253,6 @@ class ValueSample {
     offset_ = __ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.offset));
     // A lane a head.
     shared_offset_ = stream_of(pair, warp_head(lane_ % kWarpHeads)).uniform(0);
-    run_scores_ =
-        Shape::kTiles * steps_of(p_, own_split_, pair.length, kStreamWarps * Shape::kStepTokens);
     if (rehearsing_) return;
     if (p_.arguments.scheme == ValueScheme::kIndependent) {
       for (int head = 0; head < p_.group; ++head) {
@@ -248,19 +276,30 @@ class ValueSample {
     }
   }
 
-  // Adds up the runs of a head, of which a lane takes four, and publishes the sum.
-  __device__ void publish_mass(int k, int place, std::uint32_t epoch) {
-    constexpr int kEach = kRunsOfHead / 32;
+  __device__ void publish_mass(const PairCursor& pair, int k, int part, int place,
+                               std::uint32_t epoch) {
     const int head = warp_head(k);
     if (head >= p_.group) return;
-    const Run* handed = reinterpret_cast<const Run*>(scores_ + buffer_ * p_.handover_floats);
+    take_part(pair, part);
+    const Mass own = add_runs(k);
+    if (lane_ != 31) return;
+    shared_.masses[warp_][k][part_] = own;
+    if (first_part() == 0)
+      publish(masses_ + (place * kSlots + head) * splits_ + split_, own, epoch);
+  }
+
+  // Adds up the runs of a head, of which a lane takes four; lane 31 returns the sum.
+  __device__ Mass add_runs(int k) {
+    constexpr int kEach = kRunsOfHead / 32;
+    const int head = warp_head(k);
+    const Run* all = reinterpret_cast<const Run*>(handed());
     Run runs[kEach];
     float largest = kNoScore;
 #pragma unroll
     for (int r = 0; r < kEach; ++r) {
       int thread, kept;
       place_of_run(head, lane_ * kEach + r, &thread, &kept);
-      runs[r] = handed[kept * kStreamThreads + thread];
+      runs[r] = all[kept * kStreamThreads + thread];
       largest = fmaxf(largest, runs[r].exponent);
     }
     // Exponents are integers; what lies beyond 2^29 is told as no number or no weight.
@@ -283,14 +322,8 @@ class ValueSample {
       shared_.ends[list_of(head)][lane_ * kEach + r] = before + ends[r];
     }
     number = __all_sync(0xffffffffU, static_cast<int>(number)) != 0;
-    if (lane_ == 31) {
-      const Mass own{number ? before + sum : kNotANumber,
-                     exponent > -(1 << 29) ? exponent : kNoExponent};
-      if (first_part() == 0)
-        publish(masses_ + (place * kSlots + head) * splits_ + split_, own, epoch);
-      shared_.masses[warp_][k] = own;
-    }
     __syncwarp();
+    return {number ? before + sum : kNotANumber, exponent > -(1 << 29) ? exponent : kNoExponent};
   }
 
   // Sum of the lanes up to this one.
@@ -303,11 +336,8 @@ class ValueSample {
     return value;
   }
 
-  // Waits for the masses of the team; what lies before this block, the total, and this block's
-  // draws.
+  // Waits for the masses of the team: what lies before each share, and the total.
   __device__ void collect_masses(const PairCursor& pair, int head, int place, std::uint32_t epoch) {
-    const int k = head % kWarpHeads;
-    const Mass own = shared_.masses[warp_][k];
     const ulonglong2* words = masses_ + (place * kSlots + head) * splits_;
     // A lane takes adjacent blocks, so that sums over lanes follow the order of the blocks.
     const int each = (splits_ + 31) / 32;
@@ -335,29 +365,35 @@ class ValueSample {
 #pragma unroll 1
       for (int s = first; s < last; ++s) {
         const Mass mass = receive(words + s, epoch, !rehearsing_);
-        if (s == split_) before_own = units;
+        if (s == own_split_) before_own = units;
         units += shifted(mass.units, exponent_ - mass.exponent);
       }
     }
     const std::uint64_t through = sum_through(units);
     total_ = number ? __shfl_sync(0xffffffffU, through, 31) : kNotANumber;
-    before_ = __shfl_sync(0xffffffffU, through - units + before_own, split_ / each);
-    own_shift_ = exponent_ - own.exponent;
-    own_units_ = shifted(own.units, own_shift_);
-    offset_of_head_ = __shfl_sync(0xffffffffU, shared_offset_, k);
+    before_shares_ = through - units + before_own;
+    offset_of_head_ = __shfl_sync(0xffffffffU, shared_offset_, head % kWarpHeads);
     stride_ = static_cast<double>(total_) * inverse_samples_;
     inverse_stride_ = reciprocal(stride_);
-    own_draws_ = 0;
-    if (number && total_ != 0) {
-      // Lanes 0 and 1: the draws below this block's keys, and below their end.
-      const std::uint64_t end = lane_ == 0 ? before_ : before_ + own_units_;
-      const int below = draws_of(pair, head).below(end);
-      first_draw_ = __shfl_sync(0xffffffffU, below, 0);
-      own_draws_ = __shfl_sync(0xffffffffU, below, 1) - first_draw_;
-    }
-    if (split_ == 0 && lane_ == 0 && first_part() == 0 && !rehearsing_) {
+    if (own_split_ == 0 && lane_ == 0 && first_part() == 0 && !rehearsing_) {
       note_log_sum_exp(pair, head, number);
     }
+  }
+
+  // What lies before the share in hand, its weight and its draws.
+  __device__ void take_mass(const PairCursor& pair, int k) {
+    if (parts() > 1) add_runs(k);  // those of the last share took their place
+    const Mass own = shared_.masses[warp_][k][part_];
+    before_ = __shfl_sync(0xffffffffU, before_shares_, split_ / ((splits_ + 31) / 32));
+    own_shift_ = exponent_ - own.exponent;
+    own_units_ = shifted(own.units, own_shift_);
+    own_draws_ = 0;
+    if (total_ == kNotANumber || total_ == 0) return;
+    // Lanes 0 and 1: the draws below this share's keys, and below their end.
+    const std::uint64_t end = lane_ == 0 ? before_ : before_ + own_units_;
+    const int below = draws_of(pair, warp_head(k)).below(end);
+    first_draw_ = __shfl_sync(0xffffffffU, below, 0);
+    own_draws_ = __shfl_sync(0xffffffffU, below, 1) - first_draw_;
   }
 
   __device__ void note_log_sum_exp(const PairCursor& pair, int head, bool number) const {
@@ -433,7 +469,7 @@ class ValueSample {
     }
     const std::uint64_t before_run = run > 0 ? ends[run - 1] : 0;
     const float left = static_cast<float>(target - before_run) * 0x1p-40F;
-    const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
+    const float exponent = static_cast<float>(shared_.masses[warp_][k][part_].exponent);
     int thread, kept;
     place_of_run(warp_head(k), run, &thread, &kept);
     const float* scores = scores_of(thread, kept);
@@ -461,22 +497,21 @@ class ValueSample {
         --place;
       }
     }
-    const int token =
-        token_of(place) + thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
-    return static_cast<std::uint32_t>(min(token, pair.length - 1));
+    return static_cast<std::uint32_t>(min(token_of(place, thread, kept), pair.length - 1));
   }
 
   // Scores of a run, one every kRuns * kStreamThreads.
   __device__ const float* scores_of(int thread, int kept) const {
-    const float* scores = scores_ + buffer_ * p_.handover_floats + Shape::kRunFloats;
+    const float* scores = handed() + Shape::kRunFloats;
     return scores + (Shape::kRuns == 2 ? 2 * thread + kept
                                        : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3));
   }
 
-  // First token of the block's tile in which score `place` of a run is.
-  __device__ int token_of(int place) const {
-    return (place / Shape::kTiles * p_.splits + own_split_) * kStreamWarps * Shape::kStepTokens +
-           16 * (place % Shape::kTiles);
+  // Of score `place` of a run.
+  __device__ int token_of(int place, int thread, int kept) const {
+    const int step = place / Shape::kTiles * p_.splits + own_split_ + part_;
+    return (step * kStreamWarps + thread / 32) * Shape::kStepTokens +
+           Shape::token_of_run(thread % 32, kept, place % Shape::kTiles);
   }
 
   // A lane a run, for blocks on which many draws fall.
@@ -521,7 +556,7 @@ class ValueSample {
     constexpr int kAhead = 8;
     int thread, kept;
     place_of_run(warp_head(k), run, &thread, &kept);
-    const float exponent = static_cast<float>(shared_.masses[warp_][k].exponent);
+    const float exponent = static_cast<float>(shared_.masses[warp_][k][part_].exponent);
     const float* scores = scores_of(thread, kept);
     // A weight of 1 at the block's exponent is 2^40 units there; places are relative to the run's
     // begin.
@@ -529,7 +564,6 @@ class ValueSample {
         static_cast<double>(before_ + shifted(begin, own_shift_)) * all.inverse_stride;
     const float per_weight = ldexpf(static_cast<float>(all.inverse_stride), kMassBits - own_shift_);
     const float phase = static_cast<float>(start - from - all.shared);
-    const int token_first = thread / 32 * Shape::kStepTokens + run_token<kSlots>(thread % 32, kept);
     int done = from, entries = 0, last_token = 0;
     float running = 0;
 #pragma unroll 1
@@ -552,7 +586,7 @@ class ValueSample {
         }
         through = min(through, to);
         if (weight > 0) {
-          last_token = token_of(i + a) + token_first;
+          last_token = token_of(i + a, thread, kept);
           if (through > done) {
             found[entries++] = entry_of(pair, last_token, through - done);
             done = through;
@@ -648,8 +682,8 @@ class ValueSample {
     const bool both = kInTurns;
     sync_head(head);
     std::uint64_t* words =
-        partials_ + static_cast<std::size_t>(place) * splits_ * splits_ * per_block_;
-    const float inverse = __fdividef(1.0F, static_cast<float>(per_block_));
+        partials_ + static_cast<std::size_t>(place) * splits_ * splits_ * per_share_;
+    const float inverse = __fdividef(1.0F, static_cast<float>(per_share_));
     const int parts = both ? 1 : kHeadWarps;
     const int part = both ? 0 : warp_ % kHeadWarps;
 #pragma unroll 1
@@ -659,26 +693,33 @@ class ValueSample {
       if (total_ == kNotANumber) sum = __int_as_float(0x7fc00000);
       const int o = head * kDimension + f;
       const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
-      publish(words + (owner * splits_ + split_) * per_block_ + (o - owner * per_block_), sum,
+      publish(words + (owner * splits_ + split_) * per_share_ + (o - owner * per_share_), sum,
               epoch);
     }
     sync_head(head);
   }
 
-  // Adds up the sums of all blocks for this block's part of the output.
+  // Adds up the sums of all shares for this block's part of the output.
   __device__ void finish(const PairCursor& pair, int place, std::uint32_t epoch) {
-    const int begin = split_ * per_block_;
-    const int count = min(per_block_, p_.group * kDimension - begin);
+#pragma unroll 1
+    for (int part = 0; part < parts(); ++part) {
+      finish_share(pair, rehearsing_ ? 0 : own_split_ + part, place, epoch);
+    }
+  }
+
+  __device__ void finish_share(const PairCursor& pair, int owner, int place, std::uint32_t epoch) {
+    const int begin = owner * per_share_;
+    const int count = min(per_share_, p_.group * kDimension - begin);
     const std::uint64_t* words =
-        partials_ + static_cast<std::size_t>(place * splits_ + split_) * splits_ * per_block_;
-    const int all = count > 0 ? splits_ * per_block_ : 0;
-    const bool whole = count == per_block_;
+        partials_ + static_cast<std::size_t>(place * splits_ + owner) * splits_ * per_share_;
+    const int all = count > 0 ? splits_ * per_share_ : 0;
+    const bool whole = count == per_share_;
     const int threads = kTurnThreads;
     const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
     float* finished = shared_.finished[turn_];
 #pragma unroll 4
     for (int i = thread; i < all; i += threads) {
-      if (whole || i % per_block_ < count) finished[i] = receive(words + i, epoch, !rehearsing_);
+      if (whole || i % per_share_ < count) finished[i] = receive(words + i, epoch, !rehearsing_);
     }
     sync_turn();
     const DecodeArguments& a = p_.arguments;
@@ -687,7 +728,7 @@ class ValueSample {
     for (int o = thread; o < count; o += threads) {
       float sum = 0;
 #pragma unroll 4
-      for (int s = 0; s < splits_; ++s) sum += finished[s * per_block_ + o];
+      for (int s = 0; s < splits_; ++s) sum += finished[s * per_share_ + o];
       if (!rehearsing_) {
         store_output(a.output, a.query_type, first_head(pair) * kDimension + begin + o,
                      sum * scale / static_cast<float>(a.samples));
@@ -742,12 +783,14 @@ class ValueSample {
   // The team, which for the rehearsal is this block alone.
   bool rehearsing_ = false;
   int turn_ = 0;
-  int splits_ = 1, split_ = 0, samples_ = 1, per_block_ = 1;
+  int splits_ = 1, parts_ = 1, samples_ = 1, per_share_ = 1;
+  int part_ = 0, split_ = 0;  // the share in hand, of this block's and of all
   double inverse_samples_ = 1;
   ulonglong2* masses_ = nullptr;
   std::uint64_t* partials_ = nullptr;
-  // The head in hand: units before this block's, of this block and of all, at the common exponent.
-  std::uint64_t before_ = 0, own_units_ = 0, total_ = 0;
+  // The head in hand: units before this share's, of this share and of all, at the common exponent;
+  // what lies before a lane's shares.
+  std::uint64_t before_ = 0, own_units_ = 0, total_ = 0, before_shares_ = 0;
   int exponent_ = 0, own_shift_ = 0;
   double offset_of_head_ = 0, stride_ = 0, inverse_stride_ = 0;
   int first_draw_ = 0, own_draws_ = 0;

@@ -59,15 +59,15 @@ int size_of(ElementType type) {
 KernelEntry kernel_of_shape(const DecodeArguments& a, int slots, bool several_pairs) {
   switch (a.head_dimension) {
     case 64:
-      return kernel_of<64>(a.cache_type, slots, several_pairs);
+      return kernel_of<64>(a.cache_type, a.key_layout, slots, several_pairs);
     case 96:
-      return kernel_of<96>(a.cache_type, slots, several_pairs);
+      return kernel_of<96>(a.cache_type, a.key_layout, slots, several_pairs);
     case 128:
-      return kernel_of<128>(a.cache_type, slots, several_pairs);
+      return kernel_of<128>(a.cache_type, a.key_layout, slots, several_pairs);
     case 192:
-      return kernel_of<192>(a.cache_type, slots, several_pairs);
+      return kernel_of<192>(a.cache_type, a.key_layout, slots, several_pairs);
     case 256:
-      return kernel_of<256>(a.cache_type, slots, several_pairs);
+      return kernel_of<256>(a.cache_type, a.key_layout, slots, several_pairs);
     default:
       refuse(Status::kUnsupported, "head_dimension is %d, allowed are 64, 96, 128, 192 and 256",
              a.head_dimension);
@@ -97,26 +97,48 @@ void check_shape(const DecodeArguments& a) {
            "query_type and cache_type differ, allowed with 8-bit caches only");
   }
   check_range("seed_stride", a.seed_stride, 0, 1);
+  if (a.scores != ScoreScheme::kExact) {
+    if (a.key_layout != KeyLayout::kFeatureMajor) {
+      refuse(Status::kUnsupported, "scores by Bernoulli draws need key_layout kFeatureMajor");
+    }
+    check_range("bernoulli_draws", a.bernoulli_draws, 1, 64);
+  }
 }
 
-void check_view(const char* name, const CacheView& view, int element_size) {
+void check_exact(const char* name, std::int64_t value, std::int64_t allowed) {
+  if (value != allowed) {
+    refuse(Status::kInvalidArgument, "%s is %lld, allowed is %lld", name,
+           static_cast<long long>(value), static_cast<long long>(allowed));
+  }
+}
+
+void check_view(const char* name, const CacheView& view, int element_size, KeyLayout layout) {
   const std::string text = name;
+  const std::string token_stride = text + ".token_stride",
+                    feature_stride = text + ".feature_stride";
   check_pointer(name, view.data, 16);
   check_stride((text + ".block_stride").c_str(), view.block_stride, element_size);
-  check_stride((text + ".token_stride").c_str(), view.token_stride, element_size);
-  if (view.token_stride * element_size >= std::int64_t{1} << 32) {
-    refuse(Status::kInvalidArgument, "%s.token_stride is %lld elements, allowed are less than %lld",
-           name, static_cast<long long>(view.token_stride), (1LL << 32) / element_size);
-  }
   check_stride((text + ".head_stride").c_str(), view.head_stride, element_size);
+  if (layout == KeyLayout::kFeatureMajor) {
+    check_exact(token_stride.c_str(), view.token_stride, 1);
+    check_stride(feature_stride.c_str(), view.feature_stride, element_size);
+    return;
+  }
+  check_exact(feature_stride.c_str(), view.feature_stride, 1);
+  check_stride(token_stride.c_str(), view.token_stride, element_size);
+  if (view.token_stride * element_size >= std::int64_t{1} << 32) {
+    refuse(Status::kInvalidArgument, "%s is %lld elements, allowed are less than %lld",
+           token_stride.c_str(), static_cast<long long>(view.token_stride),
+           (1LL << 32) / element_size);
+  }
 }
 
 void check_pointers(const DecodeArguments& a) {
   check_pointer("queries", a.queries, 16);
   check_stride("query_request_stride", a.query_request_stride, 2);
   check_stride("query_head_stride", a.query_head_stride, 2);
-  check_view("keys", a.keys, size_of(a.cache_type));
-  check_view("values", a.values, size_of(a.cache_type));
+  check_view("keys", a.keys, size_of(a.cache_type), a.key_layout);
+  check_view("values", a.values, size_of(a.cache_type), KeyLayout::kTokenMajor);
   if (a.block_table != nullptr &&
       (a.block_tokens < 16 || (a.block_tokens & (a.block_tokens - 1)) != 0)) {
     refuse(Status::kInvalidArgument, "block_tokens is %d, allowed are powers of two from 16",
@@ -126,17 +148,6 @@ void check_pointers(const DecodeArguments& a) {
   check_pointer("seed", a.seed, 8);
   check_pointer("offset", a.offset, 8);
   check_pointer("output", a.output, 2);
-}
-
-// Of the tile schemes.
-void check_tiles(const DecodeArguments& a) {
-  check_shape(a);
-  kernel_of_shape(a, 4, false);  // refuses other head dimensions
-  if (a.tile_tokens < kMinimumTileTokens || a.tile_tokens > kMaximumTileTokens ||
-      a.tile_tokens % kTileTokensStep != 0) {
-    refuse(Status::kInvalidArgument, "tile_tokens is %d, allowed are multiples of %d, %d to %d",
-           a.tile_tokens, kTileTokensStep, kMinimumTileTokens, kMaximumTileTokens);
-  }
 }
 
 void check_workspace(const DecodeArguments& a, std::size_t bytes) {
@@ -151,9 +162,17 @@ struct Plan {
   Parameters parameters;
   KernelEntry kernel;
   int slots = 0;
+  int blocks = 0;
   std::size_t shared_bytes = 0;
+  std::size_t kept_bytes = 0;  // of the workspace, from its begin: what launches leave for the next
   std::size_t workspace_bytes = 0;
 };
+
+// Whether a team gets at least four pairs, and few teams are without one at the end.
+bool keeps_teams_busy(int pairs, int teams) {
+  const int rounds = (pairs + teams - 1) / teams;
+  return rounds >= 4 && static_cast<std::int64_t>(rounds) * teams * 10 <= std::int64_t{11} * pairs;
+}
 
 // Sizes of the parts of the workspace, in order; each at a multiple of 256 bytes.
 struct Layout {
@@ -184,41 +203,60 @@ Plan plan_of(const DecodeArguments& a) {
   }
 
   p.splits = std::clamp(processors / a.kv_heads, 1, kMaximumSplits);
-  p.teams = p.splits > 1 ? std::min(processors / p.splits, a.kv_heads)
-                         : std::min(processors, a.kv_heads * a.requests);
-  plan.kernel = kernel_of_shape(a, plan.slots, a.kv_heads * a.requests >= 2 * p.teams);
-  p.next_request = p.teams / a.kv_heads;
-  p.next_kv_head = p.teams % a.kv_heads;
+  const int pairs = a.kv_heads * a.requests;
+  p.teams =
+      p.splits > 1 ? std::min(processors / p.splits, a.kv_heads) : std::min(processors, pairs);
+  plan.kernel = kernel_of_shape(a, plan.slots, pairs >= 2 * p.teams);
   const int step_tokens = p.splits * plan.kernel.step_tokens;
   p.steps = (a.maximum_length + step_tokens - 1) / step_tokens;
-  while ((1 << p.block_tokens_log2) < a.block_tokens) ++p.block_tokens_log2;
-  p.outputs_per_block = (p.group * a.head_dimension + p.splits - 1) / p.splits;
-
-  const int blocks = p.splits * p.teams;
-  p.handover_floats = plan.kernel.run_floats + p.steps * plan.kernel.step_scores;
+  p.part_floats = plan.kernel.run_floats + p.steps * plan.kernel.step_scores;
+  const auto shared_bytes = [&](int parts, int buffers) {
+    return plan.kernel.shared_bytes + parts * buffers * p.part_floats * sizeof(float);
+  };
   // See BlockShape: several requests' scores only where most of the memory is left for loads.
-  constexpr std::size_t kRoomy = 131 * 1024;
-  const std::size_t score_bytes = p.handover_floats * sizeof(float);
-  const bool in_shared =
-      plan.kernel.shared_bytes + score_bytes <= static_cast<std::size_t>(shared_limit);
+  constexpr std::size_t kRoomy = 136 * 1024;
+  while (2 * p.parts <= plan.kernel.parts && p.splits % (2 * p.parts) == 0 && p.splits <= 32 &&
+         shared_bytes(2 * p.parts, 2) <= kRoomy && keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
+    p.parts *= 2;
+  }
+  p.teams *= p.parts;
+  p.next_request = p.teams / a.kv_heads;
+  p.next_kv_head = p.teams % a.kv_heads;
+  while ((1 << p.block_tokens_log2) < a.block_tokens) ++p.block_tokens_log2;
+  p.feature_bytes = a.keys.feature_stride * size_of(a.cache_type);
+  p.outputs_per_share = (p.group * a.head_dimension + p.splits - 1) / p.splits;
+
+  const int blocks = p.splits / p.parts * p.teams;
+  plan.blocks = blocks;
+  p.handover_floats = p.parts * p.part_floats;
+  const bool in_shared = shared_bytes(p.parts, 1) <= static_cast<std::size_t>(shared_limit);
   p.buffers = in_shared ? 1 : 2;
   while (in_shared && p.buffers < kMaximumBuffers &&
-         plan.kernel.shared_bytes + (p.buffers + 1) * score_bytes <= kRoomy) {
+         shared_bytes(p.parts, p.buffers + 1) <= kRoomy) {
     ++p.buffers;
   }
-  plan.shared_bytes = plan.kernel.shared_bytes + (in_shared ? p.buffers * score_bytes : 0);
+  plan.shared_bytes = in_shared ? shared_bytes(p.parts, p.buffers) : plan.kernel.shared_bytes;
 
   Layout layout;
   auto* base = static_cast<char*>(a.workspace);
   const auto place = [&](std::size_t bytes) { return base + layout.add(bytes); };
-  const std::size_t team_parts = static_cast<std::size_t>(p.teams) * kExchanges * p.splits;
-  p.epochs = reinterpret_cast<std::uint32_t*>(place(blocks * sizeof(std::uint32_t)));
+  // The places of exchanged words do not depend on the batch: a word that an earlier launch left
+  // must not be taken for another.
+  const std::size_t most_teams =
+      p.splits > 1 ? std::min(processors / p.splits, a.kv_heads) : processors;
+  const std::size_t team_parts =
+      most_teams * (plan.slots == 4 ? kMaximumParts : 1) * kExchanges * p.splits;
+  p.processors = processors;
+  p.rounds = (pairs + p.teams - 1) / p.teams;
+  p.epochs = reinterpret_cast<std::uint32_t*>(
+      place(static_cast<std::size_t>(processors) * sizeof(std::uint32_t)));
   p.masses = reinterpret_cast<ulonglong2*>(place(team_parts * plan.slots * sizeof(ulonglong2)));
-  p.partials = reinterpret_cast<std::uint64_t*>(
-      place(team_parts * p.splits * p.outputs_per_block * sizeof(std::uint64_t)));
   p.rehearsal_bytes = plan.slots * sizeof(ulonglong2) +
                       static_cast<std::size_t>(p.group) * a.head_dimension * sizeof(std::uint64_t);
-  p.rehearsals = place(blocks * p.rehearsal_bytes);
+  p.rehearsals = place(processors * p.rehearsal_bytes);
+  p.partials = reinterpret_cast<std::uint64_t*>(
+      place(team_parts * p.splits * p.outputs_per_share * sizeof(std::uint64_t)));
+  plan.kept_bytes = layout.used;
   if (a.scheme == ValueScheme::kIndependent) {
     p.sorted = reinterpret_cast<float*>(
         place(static_cast<std::size_t>(blocks) * 2 * plan.slots * a.samples * sizeof(float)));
@@ -231,6 +269,21 @@ Plan plan_of(const DecodeArguments& a) {
   return plan;
 }
 
+// Of a tile scheme; returns where its part of the workspace begins.
+std::size_t check_tiles(const DecodeArguments& a) {
+  const Plan plan = plan_of(a);
+  if (a.key_layout != KeyLayout::kTokenMajor) {
+    refuse(Status::kUnsupported,
+           "key_layout is kFeatureMajor, allowed with schemes in tiles is kTokenMajor");
+  }
+  if (a.tile_tokens < kMinimumTileTokens || a.tile_tokens > kMaximumTileTokens ||
+      a.tile_tokens % kTileTokensStep != 0) {
+    refuse(Status::kInvalidArgument, "tile_tokens is %d, allowed are multiples of %d, %d to %d",
+           a.tile_tokens, kTileTokensStep, kMinimumTileTokens, kMaximumTileTokens);
+  }
+  return plan.kept_bytes;
+}
+
 }  // namespace
 
 const char* last_error() {
@@ -240,8 +293,7 @@ const char* last_error() {
 std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
   try {
     if (in_tiles(arguments.scheme)) {
-      check_tiles(arguments);
-      return tile_workspace_bytes(arguments);
+      return tile_workspace_bytes(arguments, check_tiles(arguments));
     }
     return plan_of(arguments).workspace_bytes;
   } catch (const Refused&) {
@@ -252,10 +304,10 @@ std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
 Status decode(const DecodeArguments& arguments, cudaStream_t stream) {
   try {
     if (in_tiles(arguments.scheme)) {
-      check_tiles(arguments);
+      const std::size_t kept = check_tiles(arguments);
       check_pointers(arguments);
-      check_workspace(arguments, tile_workspace_bytes(arguments));
-      check_cuda(launch_tiles(arguments, stream), "launch");
+      check_workspace(arguments, tile_workspace_bytes(arguments, kept));
+      check_cuda(launch_tiles(arguments, kept, stream), "launch");
       return Status::kOk;
     }
     Plan plan = plan_of(arguments);
@@ -267,8 +319,7 @@ Status decode(const DecodeArguments& arguments, cudaStream_t stream) {
         "cudaFuncSetAttribute");
     void* kernel_arguments[] = {&plan.parameters};
     check_cuda(cudaLaunchCooperativeKernel(
-                   plan.kernel.function,
-                   dim3(static_cast<unsigned>(plan.parameters.splits * plan.parameters.teams)),
+                   plan.kernel.function, dim3(static_cast<unsigned>(plan.blocks)),
                    dim3(kBlockThreads), kernel_arguments, plan.shared_bytes, stream),
                "launch");
     return Status::kOk;

@@ -8,9 +8,9 @@ namespace {
 // Places in the workspace, each at a multiple of 256 bytes.
 struct TilePlan {
   TileParameters parameters;
-  std::size_t workspace_bytes = 0;
+  std::size_t workspace_bytes;
 
-  explicit TilePlan(const DecodeArguments& a) {
+  TilePlan(const DecodeArguments& a, std::size_t kept_bytes) : workspace_bytes(kept_bytes) {
     TileParameters& p = parameters;
     p.arguments = a;
     p.group = a.query_heads / a.kv_heads;
@@ -93,12 +93,12 @@ class Launcher {
 
 }  // namespace
 
-std::size_t tile_workspace_bytes(const DecodeArguments& arguments) {
-  return TilePlan(arguments).workspace_bytes;
+std::size_t tile_workspace_bytes(const DecodeArguments& arguments, std::size_t kept_bytes) {
+  return TilePlan(arguments, kept_bytes).workspace_bytes;
 }
 
-cudaError_t launch_tiles(const DecodeArguments& a, cudaStream_t stream) {
-  TilePlan plan(a);
+cudaError_t launch_tiles(const DecodeArguments& a, std::size_t kept_bytes, cudaStream_t stream) {
+  TilePlan plan(a, kept_bytes);
   TileParameters& p = plan.parameters;
   const TileKernels kernels = kernels_of(a);
   const auto requests = static_cast<unsigned>(a.requests);

@@ -17,10 +17,13 @@ inline bool in_tiles(ValueScheme scheme) {
   return scheme == ValueScheme::kTileProportional || scheme == ValueScheme::kTileUniform;
 }
 
-std::size_t tile_workspace_bytes(const DecodeArguments& arguments);
+// The first `kept_bytes` of the workspace, which other schemes keep from launch to launch, are left
+// alone.
+std::size_t tile_workspace_bytes(const DecodeArguments& arguments, std::size_t kept_bytes);
 
 // Two kernels for kTileUniform, four for kTileProportional.
-cudaError_t launch_tiles(const DecodeArguments& arguments, cudaStream_t stream);
+cudaError_t launch_tiles(const DecodeArguments& arguments, std::size_t kept_bytes,
+                         cudaStream_t stream);
 
 // The kernels of one type of cache (tile_kernels.cu is built once for each).
 struct TileKernels {

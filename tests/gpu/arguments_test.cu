@@ -52,6 +52,27 @@ TEST(DecodeArguments, WrongOnesAreRefusedByName) {
        [](DecodeArguments& a) { a.workspace_bytes = 1; }},
       {"workspace is null", Status::kInvalidArgument,
        [](DecodeArguments& a) { a.workspace = nullptr; }},
+      {"scores by Bernoulli draws need key_layout kFeatureMajor", Status::kUnsupported,
+       [](DecodeArguments& a) {
+         a.scores = ScoreScheme::kBernoulli;
+         a.bernoulli_draws = 4;
+       }},
+      {"bernoulli_draws is 65", Status::kInvalidArgument,
+       [](DecodeArguments& a) {
+         a.key_layout = KeyLayout::kFeatureMajor;
+         a.scores = ScoreScheme::kBernoulliGroup;
+         a.bernoulli_draws = 65;
+       }},
+      {"keys.token_stride is 1024, allowed is 1", Status::kInvalidArgument,
+       [](DecodeArguments& a) { a.key_layout = KeyLayout::kFeatureMajor; }},
+      {"keys.feature_stride is 12 elements", Status::kInvalidArgument,
+       [](DecodeArguments& a) {
+         a.key_layout = KeyLayout::kFeatureMajor;
+         a.keys.token_stride = 1;
+         a.keys.feature_stride = 12;
+       }},
+      {"values.feature_stride is 2, allowed is 1", Status::kInvalidArgument,
+       [](DecodeArguments& a) { a.values.feature_stride = 2; }},
       {"seed is null", Status::kInvalidArgument, [](DecodeArguments& a) { a.seed = nullptr; }},
   };
   Shape shape;

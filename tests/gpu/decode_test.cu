@@ -5,51 +5,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "problem.hpp"
+#include "systematic_counts.hpp"
 
 namespace santa::gpu::testing {
 namespace {
-
-bool has_device() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-}
-
-#define SANTA_NEED_DEVICE() \
-  if (!has_device()) GTEST_SKIP() << "no CUDA device"
-
-// Values that are 1 in feature (token - first) and 0 elsewhere: the output times S counts the draws
-// of the tokens from `first` on.
-Problem::ValueOf indicator(int first) {
-  return
-      [first](int, int token, int, int feature) { return token - first == feature ? 1.0F : 0.0F; };
-}
-
-// Systematic draws: each count is within 1 of S times the probability, and a multiple of 1 / S.
-void expect_systematic_counts(Shape shape, int first, std::uint64_t seed) {
-  Problem problem(shape, indicator(first));
-  problem.upload();
-  const std::vector<float> out = problem.run(seed);
-  const int d = shape.head_dimension;
-  for (int r = 0; r < static_cast<int>(shape.lengths.size()); ++r) {
-    for (int h = 0; h < shape.query_heads; ++h) {
-      double log_sum_exp = 0;
-      const std::vector<double> p = problem.softmax(r, h, &log_sum_exp);
-      if (!p.empty()) {
-        EXPECT_NEAR(problem.log_sum_exp()[r * shape.query_heads + h], log_sum_exp,
-                    1e-4 * std::fmax(1, std::fabs(log_sum_exp)));
-      }
-      for (int f = 0; f < d && first + f < shape.lengths[r]; ++f) {
-        const double count = out[(static_cast<std::size_t>(r) * shape.query_heads + h) * d + f] *
-                             static_cast<double>(shape.samples);
-        const double expected = p[first + f] * shape.samples;
-        // bf16 outputs hold counts to 1 part in 256.
-        ASSERT_LT(std::fabs(count - expected), 1.01 + count / 128)
-            << "request " << r << " head " << h << " token " << first + f;
-      }
-    }
-  }
-}
 
 void expect_counts_add_up(Shape shape, std::uint64_t seed) {
   Problem problem(shape, [](int, int, int, int) { return 1.0F; });
@@ -200,6 +159,52 @@ TEST(Decode, SameBitsAloneAndInABatch) {
           << static_cast<int>(scheme) << ' ' << samples;
     }
   }
+}
+
+// Blocks take several shares of a pair when there are many requests; one workspace serves all.
+TEST(Decode, SameBitsAloneAndAmongMany) {
+  SANTA_NEED_DEVICE();
+  for (const int samples : {100, 2000}) {
+    Shape shape;
+    shape.samples = samples;
+    shape.spread = 3;
+    std::mt19937 random(4);
+    for (int r = 0; r < 40; ++r) {
+      shape.lengths.push_back(r % 9 == 4 ? 0 : static_cast<int>(random() % 2500));
+    }
+    shape.lengths[0] = 2500;
+    Problem batch(shape);
+    batch.upload();
+    DecodeArguments& a = batch.arguments();
+    const std::vector<float> together = batch.run(5, 9);
+    for (const int requests : {1, 3, 8, 17, 41, 1, 33}) {
+      a.requests = requests;
+      batch.run(5, 9);
+      std::vector<float> some = batch.output();
+      some.resize(static_cast<std::size_t>(requests) * 32 * 128);
+      ASSERT_EQ(some, std::vector<float>(together.begin(),
+                                         together.begin() + static_cast<long>(some.size())))
+          << requests;
+    }
+    for (const int r : {0, 20, 40}) {
+      for (int h = 0; h < 32; ++h) {
+        if (shape.lengths[r] == 0) continue;
+        double expected = 0;
+        batch.softmax(r, h, &expected);
+        EXPECT_NEAR(batch.log_sum_exp()[r * 32 + h], expected,
+                    1e-4 * std::fmax(1, std::fabs(expected)));
+      }
+    }
+  }
+}
+
+TEST(Decode, CountsOfManyRequestsAreSystematic) {
+  SANTA_NEED_DEVICE();
+  Shape shape;
+  shape.lengths.assign(33, 700);
+  shape.lengths[7] = 2000;
+  shape.spread = 2;
+  expect_systematic_counts(shape, 100, 7);
 }
 
 TEST(Decode, PagedIsContiguousBitForBit) {

@@ -120,6 +120,9 @@ struct Shape {
   int block_tokens = 0;  // 0: contiguous
   int capacity = 0;      // tokens a request; 0: the longest length
   bool head_major = false;
+  bool feature_major = false;  // keys
+  ScoreScheme scores = ScoreScheme::kExact;
+  int bernoulli_draws = 0;
   float spread = 1;  // of the scores, standard deviation in nats
   std::uint64_t data_seed = 1;
 };
@@ -152,7 +155,9 @@ class Problem {
             ? static_cast<std::size_t>(blocks_per_request_) * shape_.block_tokens * requests
             : static_cast<std::size_t>(shape_.capacity) * requests;
     const std::size_t count = tokens * shape_.kv_heads * shape_.head_dimension;
-    keys_.resize(count * element);
+    // Features of feature-major keys begin at multiples of 16 bytes.
+    feature_tokens_ = shape_.feature_major ? (block_tokens() + 15) / 16 * 16 : block_tokens();
+    keys_.resize(count / block_tokens() * feature_tokens_ * element);
     values_.resize(count * element);
     if (shape_.block_tokens > 0) {
       table_.resize(static_cast<std::size_t>(requests) * blocks_per_request_);
@@ -163,15 +168,17 @@ class Problem {
     const float value_size = key_size;
     // Slots beyond a length hold NaN where the type has one.
     for (auto* cache : {&keys_, &values_}) {
-      for (std::size_t i = 0; i < count; ++i)
-        encode(shape_.cache_type, NAN, &(*cache)[i * element]);
+      for (std::size_t i = 0; i < cache->size(); i += element) {
+        encode(shape_.cache_type, NAN, &(*cache)[i]);
+      }
     }
     for (int r = 0; r < requests; ++r) {
       for (int n = 0; n < shape_.lengths[r]; ++n) {
         for (int h = 0; h < shape_.kv_heads; ++h) {
           for (int f = 0; f < shape_.head_dimension; ++f) {
             const std::size_t at = index(r, n, h, f) * element;
-            encode(shape_.cache_type, key_size * gauss(random), &keys_[at]);
+            encode(shape_.cache_type, key_size * gauss(random),
+                   &keys_[key_index(r, n, h, f) * element]);
             encode(shape_.cache_type, value_of ? value_of(r, n, h, f) : value_size * gauss(random),
                    &values_[at]);
           }
@@ -190,6 +197,28 @@ class Problem {
     const std::int64_t inside = shape_.block_tokens > 0 ? token % shape_.block_tokens : token;
     return static_cast<std::size_t>(block * block_stride() + inside * token_stride() +
                                     head * head_stride() + feature);
+  }
+
+  std::size_t key_index(int request, int token, int head, int feature) const {
+    if (!shape_.feature_major) return index(request, token, head, feature);
+    const std::int64_t block =
+        shape_.block_tokens > 0 ? table_[static_cast<std::size_t>(request) * blocks_per_request_ +
+                                         token / shape_.block_tokens]
+                                : request;
+    const std::int64_t inside = shape_.block_tokens > 0 ? token % shape_.block_tokens : token;
+    return static_cast<std::size_t>(
+        ((block * shape_.kv_heads + head) * shape_.head_dimension + feature) * feature_tokens_ +
+        inside);
+  }
+
+  CacheView key_view() const {
+    if (!shape_.feature_major) {
+      return {device_keys_.get(),  block_stride(), token_stride(), head_stride(), 1,
+              device_scales_.get()};
+    }
+    const std::int64_t head = shape_.head_dimension * feature_tokens_;
+    return {device_keys_.get(), shape_.kv_heads * head, 1, head,
+            feature_tokens_,    device_scales_.get()};
   }
 
   std::int64_t block_tokens() const {
@@ -211,15 +240,12 @@ class Problem {
     const int element = bytes_of(shape_.cache_type);
     const int kv_head = query_head / (shape_.query_heads / shape_.kv_heads);
     std::vector<double> p(shape_.lengths[request]);
-    const std::size_t query =
-        (static_cast<std::size_t>(request) * shape_.query_heads + query_head) *
-        shape_.head_dimension;
     double largest = -INFINITY;
     for (int n = 0; n < shape_.lengths[request]; ++n) {
       double sum = 0;
       for (int f = 0; f < shape_.head_dimension; ++f) {
-        sum += static_cast<double>(decoded(shape_.query_type, &queries_[2 * (query + f)])) *
-               decoded(shape_.cache_type, &keys_[index(request, n, kv_head, f) * element]);
+        sum += query_feature(request, query_head, f) *
+               decoded(shape_.cache_type, &keys_[key_index(request, n, kv_head, f) * element]);
       }
       p[n] = sum * key_scales_[kv_head] * score_scale();
       largest = std::fmax(largest, p[n]);
@@ -229,6 +255,31 @@ class Problem {
     for (double& x : p) x /= total;
     if (log_sum_exp != nullptr) *log_sum_exp = largest + std::log(total);
     return p;
+  }
+
+  double query_feature(int request, int query_head, int feature) const {
+    const std::size_t at = (static_cast<std::size_t>(request) * shape_.query_heads + query_head) *
+                               shape_.head_dimension +
+                           feature;
+    return estimate_.empty() ? static_cast<double>(decoded(shape_.query_type, &queries_[2 * at]))
+                             : estimate_[at];
+  }
+
+  // The largest error of a score when each feature of the query is off by `relative`.
+  double score_error(int request, int query_head, double relative) const {
+    const int element = bytes_of(shape_.cache_type);
+    const int kv_head = query_head / (shape_.query_heads / shape_.kv_heads);
+    double largest = 0;
+    for (int n = 0; n < shape_.lengths[request]; ++n) {
+      double sum = 0;
+      for (int f = 0; f < shape_.head_dimension; ++f) {
+        sum += std::fabs(
+            query_feature(request, query_head, f) *
+            decoded(shape_.cache_type, &keys_[key_index(request, n, kv_head, f) * element]));
+      }
+      largest = std::fmax(largest, sum * relative * key_scales_[kv_head] * score_scale());
+    }
+    return largest;
   }
 
   std::vector<double> exact_output(int request, int query_head) const {
@@ -280,9 +331,11 @@ class Problem {
     a.query_head_stride = shape_.head_dimension;
     a.query_request_stride = static_cast<std::int64_t>(shape_.query_heads) * shape_.head_dimension;
     a.cache_type = shape_.cache_type;
-    a.keys = {device_keys_.get(), block_stride(), token_stride(), head_stride(),
-              device_scales_.get()};
-    a.values = {device_values_.get(), block_stride(), token_stride(), head_stride(),
+    a.scores = shape_.scores;
+    a.bernoulli_draws = shape_.bernoulli_draws;
+    a.key_layout = shape_.feature_major ? KeyLayout::kFeatureMajor : KeyLayout::kTokenMajor;
+    a.keys = key_view();
+    a.values = {device_values_.get(),      block_stride(), token_stride(), head_stride(), 1,
                 device_value_scales_.get()};
     a.block_table = shape_.block_tokens > 0 ? device_table_.get() : nullptr;
     a.table_stride = blocks_per_request_;
@@ -326,10 +379,13 @@ class Problem {
   std::vector<std::uint8_t> queries_, keys_, values_;
   std::vector<std::int32_t> table_;
   std::vector<float> key_scales_, value_scales_;
+  std::vector<double> estimate_;  // takes the queries' place in softmax() unless empty
+  double estimate_rounding_ = 0;  // of each of its features in the kernels, relative
 
  private:
   Shape shape_;
   int blocks_per_request_ = 1;
+  std::int64_t feature_tokens_ = 0;  // from a feature of feature-major keys to the next
   DecodeArguments arguments_;
   Device<std::uint8_t> device_queries_, device_keys_, device_values_, output_, workspace_;
   Device<std::int32_t> device_table_, device_lengths_;

@@ -447,6 +447,33 @@ TEST(TileDecode, PagedIsContiguousBitForBit) {
   }
 }
 
+TEST(TileDecode, OneWorkspaceServesAllSchemesInTurn) {
+  SANTA_NEED_DEVICE();
+  Shape shape = small(ValueScheme::kTileProportional, 3000);
+  Problem problem(shape);
+  problem.upload();
+  DecodeArguments& a = problem.arguments();
+  constexpr ValueScheme kAll[] = {ValueScheme::kSystematic, ValueScheme::kTileProportional,
+                                  ValueScheme::kTileUniform};
+  std::size_t bytes = 0;
+  for (const auto scheme : kAll) {
+    a.scheme = scheme;
+    bytes = std::max(bytes, decode_workspace_bytes(a));
+  }
+  const Device<std::uint8_t> workspace(bytes);
+  a.workspace = workspace.get();
+  a.workspace_bytes = bytes;
+  std::vector<std::vector<float>> first;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      a.scheme = kAll[i];
+      const std::vector<float> out = problem.run(6);
+      if (round == 0) first.push_back(out);
+      ASSERT_EQ(out, first[i]) << round << ' ' << i;
+    }
+  }
+}
+
 TEST(TileDecode, EmptyRequestsGiveZeros) {
   SANTA_NEED_DEVICE();
   for (const auto scheme : kSchemes) {
@@ -590,6 +617,10 @@ TEST(TileDecode, WrongTilesAreRefusedByName) {
     changed.head_dimension = 72;
     EXPECT_EQ(decode(changed, nullptr), Status::kUnsupported);
     EXPECT_NE(std::string(last_error()).find("head_dimension is 72"), std::string::npos);
+    changed = problem.arguments();
+    changed.key_layout = KeyLayout::kFeatureMajor;
+    EXPECT_EQ(decode(changed, nullptr), Status::kUnsupported);
+    EXPECT_NE(std::string(last_error()).find("key_layout is kFeatureMajor"), std::string::npos);
     changed = problem.arguments();
     --changed.workspace_bytes;
     EXPECT_EQ(decode(changed, nullptr), Status::kWorkspaceTooSmall);

@@ -1,7 +1,8 @@
 // Decode attention by sampled values on a CUDA device: for one new token of each request, scores
 // against all cached keys, S draws from the softmax, and the sum of the drawn value rows over S
-// (arXiv 2605.01910, section 3). Scores are exact; the draws are unbiased for every scheme but
-// kTileProportional.
+// (arXiv 2605.01910, section 3). Draws are unbiased for every value scheme but kTileProportional.
+// Scores are those of the query, or of a Bernoulli estimate of it that leaves features of the keys
+// unread (section 5).
 //
 // Nothing is allocated and nothing is copied to the host by a launch, so it can be captured in a
 // CUDA graph. The result for a request depends on its own keys, values, query, length, seed, offset
@@ -45,7 +46,22 @@ enum class ValueScheme {
   // S2ANTA-flash (algorithms 6 to 8): every tile, a last one with fewer keys too, draws
   // max(1, round(S / T)) times, T being the tiles of the request's length, halves rounded up; its
   // mean counts by its weight. So the rows drawn are T times that, not S.
+  // Both need token-major keys, so exact scores.
   kTileUniform,
+};
+
+// What the keys are multiplied with.
+enum class ScoreScheme {
+  kExact,           // the query
+  kBernoulli,       // its estimate by B stratified Bernoulli draws a feature: eq. 5, appendix C.1
+  kBernoulliGroup,  // one estimate of the group's mean magnitude, which a head scales to its query:
+                    // section 5.1, eq. 10 to 13. Fewer features are read
+};
+
+// Order of a KV head's keys in memory.
+enum class KeyLayout {
+  kTokenMajor,    // features of a token are adjacent
+  kFeatureMajor,  // tokens of a feature are adjacent
 };
 
 // Keys or values of all requests. The last dimension is contiguous; strides are in elements and may
@@ -55,11 +71,14 @@ enum class ValueScheme {
 //   paged:      the same with block_table[request * table_stride + token / block_tokens] for
 //   request
 //               and token % block_tokens for token; block_tokens is a power of two, at least 16
+// Of feature-major keys token_stride is 1 and features are feature_stride apart, a multiple of 16
+// bytes and enough for all tokens of the request or block.
 struct CacheView {
   const void* data = nullptr;  // 16-byte aligned, on the device
   std::int64_t block_stride = 0;
   std::int64_t token_stride = 0;
   std::int64_t head_stride = 0;
+  std::int64_t feature_stride = 1;     // values and token-major keys: 1
   const float* head_scales = nullptr;  // device, one a KV head; null: 1. Elements times it are real
 };
 
@@ -71,6 +90,8 @@ struct DecodeArguments {
   int samples = 0;         // S, 1 to 2^20
   ValueScheme scheme = ValueScheme::kSystematic;
   int tile_tokens = 256;  // a multiple of 16, 128 to 1024; kTileProportional and kTileUniform only
+  ScoreScheme scores = ScoreScheme::kExact;  // others need feature-major keys
+  int bernoulli_draws = 0;                   // B, 1 to 64, of the Bernoulli schemes
   float score_scale = 0;  // of the dot products, usually 1 / sqrt(head_dimension)
 
   const void* queries = nullptr;  // device, [request][query head][feature], 16-byte aligned
@@ -79,6 +100,7 @@ struct DecodeArguments {
   std::int64_t query_head_stride = 0;           // elements, a multiple of 8
 
   ElementType cache_type = ElementType::kBf16;  // of keys and values
+  KeyLayout key_layout = KeyLayout::kTokenMajor;
   CacheView keys, values;
   const std::int32_t* block_table = nullptr;  // device; null: contiguous caches
   std::int64_t table_stride = 0;              // entries a request
@@ -93,10 +115,13 @@ struct DecodeArguments {
   int seed_stride = 0;                    // 0: one seed, and the number of a request enters the
                                           // draws; 1: a seed each, and only that enters them
 
-  void* output = nullptr;           // device, [request][query head][feature], type of the queries
-  float* log_sum_exp = nullptr;     // device, [request][query head], natural logarithm; may be null
-  void* workspace = nullptr;        // device, decode_workspace_bytes, zero before its first launch;
-  std::size_t workspace_bytes = 0;  // used by one launch at a time
+  void* output = nullptr;        // device, [request][query head][feature], type of the queries
+  float* log_sum_exp = nullptr;  // device, [request][query head], natural logarithm; may be null
+  // Device memory of decode_workspace_bytes, used by one launch at a time. It is zero before its
+  // first launch and before one with another number of heads, head dimension or type; requests,
+  // lengths, samples and schemes may change. The most for several shapes serves each.
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
 };
 
 // Bytes of workspace for these shapes on the current device; pointers are not looked at. 0 when the
