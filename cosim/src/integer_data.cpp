@@ -63,9 +63,11 @@ QueryOperands make_operands(const Recipe& recipe, Random& random) {
   const std::uint32_t largest = exact ? 127 * kOne : kOne << recipe.draws_log2;
   const std::size_t rows = shared ? 1 : recipe.group;
   const std::uint32_t hot = random.below(recipe.head_dimension);
+  const unsigned coarse = recipe.scores == ScoreScheme::kBernoulliIid ? recipe.draws_log2 : 0;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::uint32_t i = 0; i < recipe.head_dimension; ++i) {
-      query.magnitude.push_back(make_magnitude(recipe.query, largest, i == hot, random));
+      const std::uint32_t magnitude = make_magnitude(recipe.query, largest, i == hot, random);
+      query.magnitude.push_back(magnitude >> coarse << coarse);
     }
   }
   for (std::uint32_t n = 0; n < recipe.group * recipe.head_dimension; ++n) {
@@ -84,7 +86,10 @@ double largest_accumulator(const QueryOperands& query, std::uint32_t head) {
   double sum = 0.0;
   for (std::uint32_t i = 0; i < query.head_dimension; ++i) {
     const std::size_t index = static_cast<std::size_t>(head) * query.head_dimension + i;
-    const double count = std::ceil(query.magnitude[shared ? i : index] / double{kOne});
+    const std::uint32_t magnitude = query.magnitude[shared ? i : index];
+    double count = std::ceil(magnitude / double{kOne});
+    // Independent draws may all succeed.
+    if (query.scheme == ScoreScheme::kBernoulliIid && magnitude > 0) count = 1U << query.draws_log2;
     const double ratio =
         shared ? std::ldexp(8.0, query.ratio[index].exponent +
                                      (query.ratio[index].upper_probability != 0 ? 1 : 0))
@@ -201,6 +206,7 @@ CosimRequest make_request(const Recipe& recipe, std::uint32_t tile_keys, Random&
   request.workload = recipe.workload;
   request.context = recipe.context;
   request.options.scores = recipe.scores;
+  request.options.values = recipe.values;
   request.options.bernoulli_draws = 1U << recipe.draws_log2;
   request.options.samples = 1U << recipe.samples_log2;
   QueryOperands& query = request.request.query;

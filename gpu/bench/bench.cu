@@ -25,6 +25,8 @@ int bytes_of(ElementType type) {
 
 ValueScheme scheme_of(const std::string& name) {
   if (name == "stratified") return ValueScheme::kStratified;
+  if (name == "prop") return ValueScheme::kTileProportional;
+  if (name == "flash") return ValueScheme::kTileUniform;
   return name == "independent" ? ValueScheme::kIndependent : ValueScheme::kSystematic;
 }
 
@@ -131,14 +133,32 @@ class Bench {
     return a;
   }
 
-  // Heads, dimension and numbers of requests that no kernel is built for, before anything is
-  // measured.
+  void choose(DecodeArguments& a, const std::string& scheme, const std::string& scores,
+              int samples) const {
+    a.scheme = scheme_of(scheme);
+    a.tile_tokens = results_.options.tile_tokens;
+    a.samples = samples;
+    a.scores = scores_of(scores);
+    if (a.scores == ScoreScheme::kExact) return;
+    // Any order of the same numbers is as good: feature by feature.
+    a.bernoulli_draws = results_.options.bernoulli_draws;
+    a.key_layout = KeyLayout::kFeatureMajor;
+    a.keys.feature_stride = a.maximum_length;
+    a.keys.token_stride = 1;
+    a.keys.head_stride = static_cast<std::int64_t>(a.maximum_length) * a.head_dimension;
+  }
+
+  // What no kernel is built for, before anything is measured.
   void check_shape() const {
     const BenchOptions& o = results_.options;
     for (const std::string& type : o.types) {
       for (const auto& [requests, length] : steps_of(o)) {
-        if (decode_workspace_bytes(arguments(type, requests, length)) == 0) {
-          throw InputError(last_error());
+        for (const std::string& scheme : o.schemes) {
+          for (const std::string& scores : o.scores) {
+            DecodeArguments a = arguments(type, requests, length);
+            choose(a, scheme, scores, o.samples.front());
+            if (decode_workspace_bytes(a) == 0) throw InputError(last_error());
+          }
         }
       }
     }
@@ -174,7 +194,6 @@ class Bench {
       return;
     }
     const DeviceMemory query(2 * queries), output(2 * queries);
-    fill(a.query_type, query.get(), queries, static_cast<float>(spread), 3);
     const DeviceMemory lengths(sizeof(std::int32_t) * requests);
     const std::vector<std::int32_t> host_lengths(requests, length);
     check(cudaMemcpy(lengths.get(), host_lengths.data(), lengths.bytes(), cudaMemcpyHostToDevice));
@@ -210,6 +229,7 @@ class Bench {
     row.kernel = "decode";
     for (const std::string& scores : o.scores) {
       row.scores = scores;
+      fill(a.query_type, query.get(), queries, static_cast<float>(spread), 3);
       if (scores != "exact") {
         const int heads = requests * o.query_heads;
         const float outlier = kOutlier * static_cast<float>(spread);
@@ -231,16 +251,7 @@ class Bench {
   void decode_row(Row row, int samples, std::vector<Copy>& data) {
     row.samples = samples;
     DecodeArguments a = data.front().arguments;
-    a.scheme = scheme_of(row.scheme);
-    a.samples = samples;
-    if (a.scores = scores_of(row.scores); a.scores != ScoreScheme::kExact) {
-      // Any order of the same numbers is as good: feature by feature.
-      a.bernoulli_draws = results_.options.bernoulli_draws;
-      a.key_layout = KeyLayout::kFeatureMajor;
-      a.keys.feature_stride = row.length;
-      a.keys.token_stride = 1;
-      a.keys.head_stride = static_cast<std::int64_t>(row.length) * a.head_dimension;
-    }
+    choose(a, row.scheme, row.scores, samples);
     a.workspace_bytes = decode_workspace_bytes(a);
     if (a.workspace_bytes == 0) throw InputError(last_error());
     const DeviceMemory workspace(a.workspace_bytes);

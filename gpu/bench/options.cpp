@@ -19,6 +19,7 @@ Examples:
   santasim bench
   santasim bench --steps 1x32768,32x8192 --samples 256 --json result.json
   santasim bench --lengths 32768 --batches 1 --types bf16,fp8 --spreads 1,8
+  santasim bench --steps 1x32768 --schemes prop,flash --samples 1024,2048
   santasim bench --lengths 32768 --batches 1 --scores exact,bernoulli-group --bernoulli 4
   santasim bench --lengths 32768 --batches 1 --energy
 )";
@@ -79,7 +80,10 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
   add_list(command, "--samples", options.samples, "Value rows that a head draws (256,1024)", "N,..")
       ->check(CLI::Range(1, kMostSamples));
   add_list(command, "--schemes", options.schemes, "Draws (systematic)", "NAME,..")
-      ->check(CLI::IsMember({"systematic", "stratified", "independent"}));
+      ->check(CLI::IsMember({"systematic", "stratified", "independent", "prop", "flash"}));
+  command.add_option("--tile", options.tile_tokens, "Keys a tile, of prop and flash (256)")
+      ->type_name("N")
+      ->check(CLI::Range(128, 1024));
   add_list(command, "--scores", options.scores,
            "Scores; all but exact take feature-major keys (exact)", "NAME,..")
       ->check(CLI::IsMember({"exact", "bernoulli", "bernoulli-group"}));

@@ -14,13 +14,6 @@
 
 namespace santa::gpu {
 
-// A number that the compiler does not know, so that it makes no copy of the code for the rehearsal.
-__device__ inline int hidden(int value) {
-  int out;
-  asm volatile("mov.b32 %0, %1;" : "=r"(out) : "r"(value));
-  return out;
-}
-
 template <typename Shape>
 class ValueSample : OutputSums<Shape> {
   using Base = OutputSums<Shape>;
@@ -38,6 +31,39 @@ class ValueSample : OutputSums<Shape> {
   __device__ ValueSample(const Parameters& p, Shared& shared, const float* scores)
       : Base(p, shared, scores) {}
 
+  // Sets the rehearsal up: a team of this block alone, with equal weights and two draws; runs and
+  // scores are whatever is there.
+  __device__ void prepare() {
+    if (thread_ == 0) {
+      const std::size_t places = static_cast<std::size_t>(team_) * kExchanges * p_.splits;
+      shared_.teams[0] = {p_.splits,
+                          p_.parts,
+                          p_.arguments.samples,
+                          p_.outputs_per_share,
+                          1.0 / p_.arguments.samples,
+                          p_.masses + places * kSlots,
+                          p_.partials + places * p_.splits * p_.outputs_per_share};
+      char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
+      shared_.teams[1] = {1,
+                          1,
+                          2,
+                          p_.group * kDimension,
+                          0.5,
+                          reinterpret_cast<ulonglong2*>(own),
+                          reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2))};
+    }
+    if (lane_ == 0) hand() = {1 << 7, 0, 1 << 7, 64, 1.0 / 64, 0, 0, 0, 0, 2};
+    for (int i = thread_; i < Shape::kLists * kRunsOfHead; i += kSampleThreads) {
+      shared_.ends[i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
+    }
+    if (lane_ == 0) {
+      shared_.draws[warp_][0] = 1;
+      shared_.draw_counts[warp_] = 1;
+    }
+    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_][0] = {1 << 7, 0};
+    if (warp_ == kSampleWarps - 1) barrier_arrive(kSampleBarrier, kSampleThreads);
+  }
+
   __device__ void run() {
     const std::uint32_t first_epoch = p_.epochs[blockIdx.x] + 1;
     PairCursor pair = before_first_pair(team_, p_);
@@ -45,11 +71,17 @@ class ValueSample : OutputSums<Shape> {
     PairCursor pending = pair;  // whose sums are on their way between the blocks
     int pending_sequence = -1;
     write_empty_requests();
-    rehearse();
+    rehearsing_ = hidden(1) != 0;
+    buffer_ = 0;
+    turn_ = kInTurns ? warp_ % kHeadWarps : 0;
+    // All have prepared.
+    if (warp_ != kSampleWarps - 1) barrier_sync(kSampleBarrier, kSampleThreads);
     int sequence = hidden(-1);
     for (;;) {
       if (sequence >= 0) rehearsing_ = false;
-      if (more) {
+      // The last warp rehearsed something else (decode_kernel), and does not know yet whether the
+      // others have prepared.
+      if (more && (!rehearsing_ || warp_ != kSampleWarps - 1)) {
         const int place = max(sequence, 0) % kExchanges;
         const std::uint32_t epoch = first_epoch + max(sequence, 0);
         begin_pair(pair, sequence);
@@ -107,41 +139,6 @@ class ValueSample : OutputSums<Shape> {
   }
 
  private:
-  // A team of this block alone, with equal weights and two draws; runs and scores are whatever is
-  // there.
-  __device__ void rehearse() {
-    rehearsing_ = hidden(1) != 0;
-    if (thread_ == 0) {
-      const std::size_t places = static_cast<std::size_t>(team_) * kExchanges * p_.splits;
-      shared_.teams[0] = {p_.splits,
-                          p_.parts,
-                          p_.arguments.samples,
-                          p_.outputs_per_share,
-                          1.0 / p_.arguments.samples,
-                          p_.masses + places * kSlots,
-                          p_.partials + places * p_.splits * p_.outputs_per_share};
-      char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
-      shared_.teams[1] = {1,
-                          1,
-                          2,
-                          p_.group * kDimension,
-                          0.5,
-                          reinterpret_cast<ulonglong2*>(own),
-                          reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2))};
-    }
-    if (lane_ == 0) hand() = {1 << 7, 0, 1 << 7, 64, 1.0 / 64, 0, 0, 0, 0, 2};
-    for (int i = thread_; i < Shape::kLists * kRunsOfHead; i += kSampleThreads) {
-      shared_.ends[i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
-    }
-    turn_ = kInTurns ? warp_ % kHeadWarps : 0;
-    if (lane_ == 0) {
-      shared_.draws[warp_][0] = 1;
-      shared_.draw_counts[warp_] = 1;
-    }
-    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_][0] = {1 << 7, 0};
-    barrier_sync(kSampleBarrier, kSampleThreads);
-  }
-
   __device__ void write_empty_requests() const {
     if (own_split_ != 0) return;
     const DecodeArguments& a = p_.arguments;

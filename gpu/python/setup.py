@@ -22,6 +22,7 @@ except ImportError as error:
 HERE = pathlib.Path(__file__).resolve().parent
 GPU = HERE.parent
 ALL_DIMENSIONS = (64, 96, 128, 192, 256)
+CACHE_TYPES = ("kBf16", "kFp16", "kFp8E4M3", "kInt8")
 
 
 def head_dimensions():
@@ -33,25 +34,30 @@ def head_dimensions():
     return sorted(set(map(int, words)))
 
 
-def kernel_sources(built):
-    """One file a head dimension, since an object is named by its source."""
+def kernel_source(source, macro, value):
+    """`source` with a macro defined, as a file of its own: an object is named by its source."""
     folder = HERE / "build" / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for dimension in ALL_DIMENSIONS:
-        source = "decode_kernels.cu" if dimension in built else "missing_kernels.cu"
-        text = f"#define SANTA_HEAD_DIMENSION {dimension}\n#include \"{source}\"\n"
-        file = folder / f"{source.removesuffix('.cu')}_{dimension}.cu"
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            file.write_text(text, encoding="utf-8")
-        files.append(file)
-    return files
+    text = f"#define {macro} {value}\n#include \"{source}\"\n"
+    file = folder / f"{source.removesuffix('.cu')}_{value}.cu"
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")
+    return file
+
+
+def kernel_sources(built):
+    """As gpu/CMakeLists.txt builds them: one object a head dimension, of the tile schemes one a type."""
+    files = [kernel_source("decode_kernels.cu" if dimension in built else "missing_kernels.cu",
+                           "SANTA_HEAD_DIMENSION", dimension) for dimension in ALL_DIMENSIONS]
+    return files + [kernel_source("tile_kernels.cu", "SANTA_CACHE_TYPE", kind)
+                    for kind in CACHE_TYPES]
 
 
 if not torch.cuda.is_available():
     os.environ.setdefault("TORCH_CUDA_ARCH_LIST", "8.0;9.0+PTX")
 dimensions = head_dimensions()
-host_sources = sorted(set((GPU / "src").glob("*.cu")) - {GPU / "src" / "decode_kernels.cu"})
+host_sources = sorted(source for source in (GPU / "src").glob("*.cu")
+                      if not source.name.endswith("_kernels.cu"))
 sources = [HERE / "csrc" / "operator.cpp", *host_sources, *kernel_sources(dimensions)]
 built_macro = f"-DSANTA_BUILT_HEAD_DIMENSIONS={','.join(map(str, dimensions))}"
 # PyTorch switches CUDA's operators of 16-bit types off; the kernels use them.

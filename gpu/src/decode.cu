@@ -2,47 +2,15 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "kernel_table.hpp"
 #include "parameters.cuh"
+#include "refusal.hpp"
+#include "tile_decode.hpp"
 
 namespace santa::gpu {
 namespace {
-
-thread_local std::string last_message;
-
-struct Refused {
-  Status status;
-};
-
-template <typename... Values>
-[[noreturn]] void refuse(Status status, const char* format, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, values...);
-  last_message = text;
-  throw Refused{status};
-}
-
-void check_cuda(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) refuse(Status::kCudaError, "%s: %s", what, cudaGetErrorString(error));
-}
-
-void check_range(const char* name, long long value, long long low, long long high) {
-  if (value < low || value > high) {
-    refuse(Status::kInvalidArgument, "%s is %lld, allowed are %lld to %lld", name, value, low,
-           high);
-  }
-}
-
-void check_pointer(const char* name, const void* pointer, std::size_t alignment) {
-  if (pointer == nullptr) refuse(Status::kInvalidArgument, "%s is null", name);
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0) {
-    refuse(Status::kInvalidArgument, "%s is not aligned to %d bytes", name,
-           static_cast<int>(alignment));
-  }
-}
 
 void check_stride(const char* name, std::int64_t elements, int element_size) {
   if (elements < 0 || elements * element_size % 16 != 0) {
@@ -149,12 +117,21 @@ void check_pointers(const DecodeArguments& a) {
   check_pointer("output", a.output, 2);
 }
 
+void check_workspace(const DecodeArguments& a, std::size_t bytes) {
+  check_pointer("workspace", a.workspace, 256);
+  if (a.workspace_bytes < bytes) {
+    refuse(Status::kWorkspaceTooSmall, "workspace_bytes is %zu, needed are %zu", a.workspace_bytes,
+           bytes);
+  }
+}
+
 struct Plan {
   Parameters parameters;
   KernelEntry kernel;
   int slots = 0;
   int blocks = 0;
   std::size_t shared_bytes = 0;
+  std::size_t kept_bytes = 0;  // of the workspace, from its begin: what launches leave for the next
   std::size_t workspace_bytes = 0;
 };
 
@@ -246,6 +223,7 @@ Plan plan_of(const DecodeArguments& a) {
   p.rehearsals = place(processors * p.rehearsal_bytes);
   p.partials = reinterpret_cast<std::uint64_t*>(
       place(team_parts * p.splits * p.outputs_per_share * sizeof(std::uint64_t)));
+  plan.kept_bytes = layout.used;
   if (a.scheme == ValueScheme::kIndependent) {
     p.sorted = reinterpret_cast<float*>(
         place(static_cast<std::size_t>(blocks) * 2 * plan.slots * a.samples * sizeof(float)));
@@ -258,14 +236,28 @@ Plan plan_of(const DecodeArguments& a) {
   return plan;
 }
 
-}  // namespace
-
-const char* last_error() {
-  return last_message.c_str();
+// Of a tile scheme; returns where its part of the workspace begins.
+std::size_t check_tiles(const DecodeArguments& a) {
+  const Plan plan = plan_of(a);
+  if (a.key_layout != KeyLayout::kTokenMajor) {
+    refuse(Status::kUnsupported,
+           "key_layout is kFeatureMajor, allowed with schemes in tiles is kTokenMajor");
+  }
+  if (a.tile_tokens < kMinimumTileTokens || a.tile_tokens > kMaximumTileTokens ||
+      a.tile_tokens % kTileTokensStep != 0) {
+    refuse(Status::kInvalidArgument, "tile_tokens is %d, allowed are multiples of %d, %d to %d",
+           a.tile_tokens, kTileTokensStep, kMinimumTileTokens, kMaximumTileTokens);
+  }
+  return plan.kept_bytes;
 }
+
+}  // namespace
 
 std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
   try {
+    if (in_tiles(arguments.scheme)) {
+      return tile_workspace_bytes(arguments, check_tiles(arguments));
+    }
     return plan_of(arguments).workspace_bytes;
   } catch (const Refused&) {
     return 0;
@@ -274,13 +266,16 @@ std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
 
 Status decode(const DecodeArguments& arguments, cudaStream_t stream) {
   try {
+    if (in_tiles(arguments.scheme)) {
+      const std::size_t kept = check_tiles(arguments);
+      check_pointers(arguments);
+      check_workspace(arguments, tile_workspace_bytes(arguments, kept));
+      check_cuda(launch_tiles(arguments, kept, stream), "launch");
+      return Status::kOk;
+    }
     Plan plan = plan_of(arguments);
     check_pointers(arguments);
-    check_pointer("workspace", arguments.workspace, 256);
-    if (arguments.workspace_bytes < plan.workspace_bytes) {
-      refuse(Status::kWorkspaceTooSmall, "workspace_bytes is %zu, needed are %zu",
-             arguments.workspace_bytes, plan.workspace_bytes);
-    }
+    check_workspace(arguments, plan.workspace_bytes);
     check_cuda(
         cudaFuncSetAttribute(plan.kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(plan.shared_bytes)),

@@ -93,9 +93,10 @@ struct VectorsOptions {
   VectorsTask task = VectorsTask::kCheck;
   std::string folder;
   // Of kRecord:
+  bool diverse = false;  // the diverse requests of several units, in place of those of `config`
   std::string config;
   std::vector<config::Override> overrides;
-  std::uint64_t seeds = 0;  // requests 1 to N
+  std::uint64_t seeds = 0;  // requests 1 to N, of each unit
   std::string producer;
 };
 

@@ -69,6 +69,7 @@ struct RawVectorsOptions {
   std::string folder;
   std::string config = "tiny-test";
   std::vector<std::string> set;
+  bool diverse = false;
   OptionText seeds;
   OptionText producer;
 };

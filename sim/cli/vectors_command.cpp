@@ -11,6 +11,7 @@
 
 #include "build_information.hpp"
 #include "cosim_command.hpp"
+#include "cuda_producer.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "santa/config/hardware.hpp"
@@ -29,11 +30,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFolder = "DIR";
+// Of --diverse: the shapes of units in RTL, then wider ones.
+constexpr const char* kDiverseUnits[] = {"tiny-test", "eight-heads", "edge-lpddr5", "server-hbm3"};
 
-// What this program can ask. A device that is not there has no producer.
 std::unique_ptr<vectors::Producer> make_producer(const std::string& name) {
   if (name == vectors::kGoldenProducer) return std::make_unique<vectors::GoldenProducer>();
-  throw input_error("--producer", "", "got " + config::in_quotes(name), vectors::kGoldenProducer);
+  if (name == vectors::kCudaProducer) return make_cuda_producer();
+  throw input_error("--producer", "", "got " + config::in_quotes(name),
+                    fmt::format("{}, {}", vectors::kGoldenProducer, vectors::kCudaProducer));
 }
 
 // Today, or the day of SOURCE_DATE_EPOCH for files that can be made again bit for bit.
@@ -80,38 +84,59 @@ void make_folder(const std::string& folder) {
                     "a folder to write to");
 }
 
-void record(const VectorsOptions& options) {
-  const config::HardwareConfig hardware =
-      config::load_hardware(find_unit(options.config), options.overrides);
+// A unit whose requests are recorded: its name is in those of the files.
+struct RecordedUnit {
+  std::string name;
+  cosim::UnitParameters parameters;
+};
+
+RecordedUnit load_unit(const std::string& config, const std::vector<config::Override>& overrides) {
+  const config::HardwareConfig hardware = config::load_hardware(find_unit(config), overrides);
   config::require_single_unit(hardware, "a recorded vector");
-  const cosim::UnitParameters unit = cosim::parameters_of(hardware);
+  return {hardware.name, cosim::parameters_of(hardware)};
+}
+
+std::vector<RecordedUnit> recorded_units(const VectorsOptions& options) {
+  if (!options.diverse) return {load_unit(options.config, options.overrides)};
+  std::vector<RecordedUnit> units;
+  for (const char* name : kDiverseUnits) units.push_back(load_unit(name, {}));
+  return units;
+}
+
+void record(const VectorsOptions& options) {
+  const std::vector<RecordedUnit> units = recorded_units(options);
   const std::unique_ptr<vectors::Producer> producer = make_producer(options.producer);
   make_folder(options.folder);
-  const auto path_of = [&](std::uint64_t number) {
-    const std::string name = fmt::format("{}-{:03}{}", hardware.name, number, vectors::kExtension);
-    return (fs::path(options.folder) / name).string();
-  };
-  for (std::uint64_t number = 1; number <= options.seeds; ++number) {
-    if (std::error_code ignored; !fs::exists(path_of(number), ignored)) continue;
-    throw input_error(kFolder, config::in_quotes(path_of(number)), "is there already",
-                      "a folder without vectors of this name");
+  std::vector<std::string> paths;  // unit by unit
+  std::vector<std::string> names;
+  for (const RecordedUnit& unit : units) {
+    names.push_back(config::escaped(unit.name));
+    for (std::uint64_t number = 1; number <= options.seeds; ++number) {
+      const std::string name = fmt::format("{}-{:03}{}", unit.name, number, vectors::kExtension);
+      paths.push_back((fs::path(options.folder) / name).string());
+      if (std::error_code ignored; !fs::exists(paths.back(), ignored)) continue;
+      throw input_error(kFolder, config::in_quotes(paths.back()), "is there already",
+                        "a folder without vectors of this name");
+    }
   }
   vectors::Vector vector;
   vector.provenance = provenance_of(*producer);
   Written written;
   Progress progress;
-  for (std::uint64_t number = 1; number <= options.seeds; ++number) {
-    vector.request = cosim::vector_request(unit, number);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const cosim::UnitParameters& unit = units[i / options.seeds].parameters;
+    const std::uint64_t number = 1 + i % options.seeds;
+    vector.request = options.diverse ? cosim::diverse_request(unit, number)
+                                     : cosim::vector_request(unit, number);
     vector.results = producer->answer(vector.request);
-    vectors::write_vector(path_of(number), vector);
-    written.add(path_of(number));
-    progress.show("recording", static_cast<double>(number) / static_cast<double>(options.seeds));
+    vectors::write_vector(paths[i], vector);
+    written.add(paths[i]);
+    progress.show("recording", static_cast<double>(i + 1) / static_cast<double>(paths.size()));
   }
   written.keep();
-  write_standard_output(fmt::format("{} vectors for {} written to {}\n  {}\n",
-                                    grouped(options.seeds), config::escaped(hardware.name),
-                                    config::escaped(options.folder),
-                                    provenance_text(vector.provenance)));
+  write_standard_output(fmt::format(
+      "{} vectors for {} written to {}\n  {}\n", grouped(paths.size()), config::joined(names),
+      config::escaped(options.folder), provenance_text(vector.provenance)));
 }
 
 void check(const VectorsOptions& options) {

@@ -9,6 +9,7 @@ namespace santa::cli {
 namespace {
 
 constexpr std::uint64_t kDefaultSeeds = 28;
+constexpr std::uint64_t kDiverseSeeds = 32;
 constexpr std::uint64_t kMostSeeds = 100000;
 
 constexpr const char* kVectorsExamples =
@@ -18,6 +19,7 @@ constexpr const char* kVectorsExamples =
 Examples:
   santasim vectors record my-vectors
   santasim vectors record my-vectors --config eight-heads --seeds 100
+  santasim vectors record my-vectors --diverse --producer golden-cuda
   santasim vectors check my-vectors
   santasim cosim --vectors my-vectors             the same through the unit and the cycle model
 )";
@@ -31,16 +33,27 @@ CLI::App* add_vectors(CLI::App& app, RawVectorsOptions& raw) {
   CLI::App* record = vectors->add_subcommand("record", "Write requests and their results");
   record->add_option("DIR", raw.folder, "Folder to write to, made where it is not there")
       ->required();
-  record->add_option("--config", raw.config, "Hardware: preset or file (tiny-test)")
-      ->type_name("F");
-  record->add_option("--set", raw.set, "Change a key of the hardware; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  record->add_option("--seeds", raw.seeds, fmt::format("Requests 1 to N ({})", kDefaultSeeds))
+  CLI::Option* config =
+      record->add_option("--config", raw.config, "Hardware: preset or file (tiny-test)")
+          ->type_name("F");
+  CLI::Option* set =
+      record->add_option("--set", raw.set, "Change a key of the hardware; may be repeated")
+          ->type_name("KEY=VALUE")
+          ->allow_extra_args(false);
+  record
+      ->add_flag("--diverse", raw.diverse,
+                 "Every pair of schemes, for tiny-test, eight-heads, edge-lpddr5 and server-hbm3")
+      ->excludes(config)
+      ->excludes(set);
+  record
+      ->add_option("--seeds", raw.seeds,
+                   fmt::format("Requests 1 to N ({}; --diverse: {} of each unit)", kDefaultSeeds,
+                               kDiverseSeeds))
       ->type_name("N");
   record
       ->add_option("--producer", raw.producer,
-                   fmt::format("What computes the results ({})", vectors::kGoldenProducer))
+                   fmt::format("What computes the results: {}, {} ({})", vectors::kGoldenProducer,
+                               vectors::kCudaProducer, vectors::kGoldenProducer))
       ->type_name("NAME");
   record->footer("Example:\n  santasim vectors record my-vectors --config eight-heads\n");
   CLI::App* check = vectors->add_subcommand("check", "Compare with the golden model");
@@ -56,7 +69,10 @@ VectorsOptions check_vectors_options(const CLI::App& command, const RawVectorsOp
   options.folder = raw.folder;
   options.config = raw.config;
   options.overrides = parse_overrides(raw.set);
-  options.seeds = raw.seeds ? parse_integer("--seeds", *raw.seeds, 1, kMostSeeds) : kDefaultSeeds;
+  options.diverse = raw.diverse;
+  options.seeds = raw.seeds     ? parse_integer("--seeds", *raw.seeds, 1, kMostSeeds)
+                  : raw.diverse ? kDiverseSeeds
+                                : kDefaultSeeds;
   options.producer = raw.producer.value_or(vectors::kGoldenProducer);
   return options;
 }

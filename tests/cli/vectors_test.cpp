@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kShipped = SANTA_SOURCE_DIR "/traces/vectors";
+const std::string kShipped = SANTA_SOURCE_DIR "/traces/vectors/golden-cpu";
 
 class VectorsTest : public testing::Test {
  protected:
@@ -143,6 +144,43 @@ TEST_F(VectorsTest, BadInputIsRefused) {
   expect_refused(run_program({"vectors"}), {"santasim vectors --help"});
   std::filesystem::create_directory(folder_ / "empty");
   expect_refused(run_program({"vectors", "check", folder_ / "empty"}), {"DIR", "holds none"});
+}
+
+// Every score scheme with every value scheme, for four shapes.
+TEST_F(VectorsTest, ADiverseSetIsRecordedByOneCommand) {
+  const std::string place = folder_ / "set";
+  expect_success(run_program({"vectors", "record", place, "--diverse", "--seeds", "20"}));
+  const Outcome check = run_program({"vectors", "check", place});
+  expect_success(check);
+  EXPECT_THAT(check.out, HasSubstr("80 vectors, "));
+  std::map<std::string, std::set<std::string>> pairs;
+  for (const std::string& file : vectors::vector_files("DIR", place)) {
+    const vectors::Request request = vectors::read_vector(file).request;
+    const std::string name = std::filesystem::path(file).filename().string();
+    pairs[name.substr(0, name.rfind('-'))].insert(
+        std::string(attention::to_string(request.options.scores)) + " " +
+        std::string(attention::to_string(request.options.values)));
+  }
+  for (const char* unit : {"tiny-test", "eight-heads", "edge-lpddr5", "server-hbm3"}) {
+    EXPECT_EQ(pairs[unit].size(), 20U) << unit;
+  }
+  expect_refused(run_program({"vectors", "record", place, "--diverse", "--config", "tiny-test"}),
+                 {"--diverse", "--config"});
+  expect_refused(run_program({"vectors", "record", place, "--diverse", "--seeds", "1"}),
+                 {"DIR", "tiny-test-001.safetensors", "is there already"});
+}
+
+// Where there is no device, one message says so; where there is one, it agrees.
+TEST_F(VectorsTest, AGpuIsAskedByName) {
+  const std::string place = folder_ / "gpu";
+  const Outcome outcome =
+      run_program({"vectors", "record", place, "--producer", "golden-cuda", "--seeds", "2"});
+  if (outcome.exit_code == 0) {
+    expect_success(run_program({"vectors", "check", place}));
+    return;
+  }
+  expect_refused(outcome, {"--producer: golden-cuda: ", "CUDA", "golden-cpu"});
+  EXPECT_FALSE(std::filesystem::exists(place));
 }
 
 // The limit of the file size stands for a full disk: nothing of the set is left.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "santa/arithmetic/quotient.hpp"
 #include "santa/arithmetic/sampler.hpp"
 #include "santa/arithmetic/weight.hpp"
 #include "santa/error.hpp"
@@ -143,21 +144,11 @@ void Decoder::take_top_k() {
   }
 }
 
-// Output of a multiply-accumulate unit: sum / mass with 8 fraction bits, to nearest, halves away
-// from zero. A mean of int8 values lies in their range, and so does the output: a tile's sums and
-// its mass are floored apart, so with thousands of tiles below one unit of mass the bare quotient
-// could leave that range and wrap.
+// Output of a multiply-accumulate unit.
 void Decoder::write_quotient(std::uint32_t head, const std::vector<std::int64_t>& sums,
                              std::uint64_t mass) {
-  if (mass == 0) return;
-  constexpr std::int64_t kOne = 1 << arithmetic::kOutputFractionBits;
-  const std::int64_t half = static_cast<std::int64_t>(mass / 2);
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const std::int64_t numerator = sums[i] * kOne;
-    const std::int64_t rounded = numerator < 0 ? numerator - half : numerator + half;
-    const std::int64_t quotient = rounded / static_cast<std::int64_t>(mass);
-    result.output[head * sums.size() + i] =
-        static_cast<std::int16_t>(std::clamp<std::int64_t>(quotient, -128 * kOne, 127 * kOne));
+    result.output[head * sums.size() + i] = arithmetic::value_quotient(sums[i], mass);
   }
 }
 
@@ -197,8 +188,7 @@ void Decoder::accumulate_dense() {
         result.operations.value_elements_read += d;
       }
       for (std::uint32_t i = 0; i < d; ++i) {
-        sums[i] +=
-            (tile_sums[i] * (1 << arithmetic::kMassGuardBits)) >> result.heads[g].distance[t];
+        sums[i] += arithmetic::tile_value_sum(tile_sums[i], result.heads[g].distance[t]);
       }
     }
     write_quotient(g, sums, result.heads[g].mass);

@@ -40,7 +40,9 @@ struct Name {
 };
 constexpr Name<ValueScheme> kSchemes[] = {{"systematic", ValueScheme::kSystematic},
                                           {"stratified", ValueScheme::kStratified},
-                                          {"independent", ValueScheme::kIndependent}};
+                                          {"independent", ValueScheme::kIndependent},
+                                          {"prop", ValueScheme::kTileProportional},
+                                          {"flash", ValueScheme::kTileUniform}};
 constexpr Name<ScoreScheme> kScores[] = {{"exact", ScoreScheme::kExact},
                                          {"bernoulli", ScoreScheme::kBernoulli},
                                          {"bernoulli_group", ScoreScheme::kBernoulliGroup}};
@@ -54,6 +56,7 @@ struct Operands {
   const Tensor& values;
   std::int64_t samples;
   std::string_view scheme;
+  std::int64_t tile_tokens;
   std::string_view scores;
   std::int64_t bernoulli_draws;
   std::string_view layout;
@@ -205,6 +208,7 @@ DecodeArguments shape_arguments(const Operands& in) {
   a.head_dimension = narrow("head dimension", in.query.size(2));
   a.samples = narrow("samples", in.samples);
   a.scheme = value_of("scheme", in.scheme, kSchemes);
+  a.tile_tokens = narrow("tile_tokens", in.tile_tokens);
   a.scores = value_of("scores", in.scores, kScores);
   a.bernoulli_draws = narrow("bernoulli_draws", in.bernoulli_draws);
   TORCH_CHECK_VALUE(a.scores != ScoreScheme::kExact || a.bernoulli_draws == 0,
@@ -273,14 +277,15 @@ std::int64_t workspace_bytes_of(const DecodeArguments& a) {
 }
 
 std::int64_t workspace_bytes(const Tensor& query, const Tensor& keys, const Tensor& values,
-                             std::int64_t samples, std::string_view scheme, std::string_view scores,
+                             std::int64_t samples, std::string_view scheme,
+                             std::int64_t tile_tokens, std::string_view scores,
                              std::int64_t bernoulli_draws, std::string_view layout,
                              const std::optional<Tensor>& block_table,
                              std::optional<std::int64_t> maximum_length) {
   const c10::cuda::CUDAGuard guard(query.device());
   return workspace_bytes_of(
-      shape_arguments({query, keys, values, samples, scheme, scores, bernoulli_draws, layout,
-                       block_table, maximum_length}));
+      shape_arguments({query, keys, values, samples, scheme, tile_tokens, scores, bernoulli_draws,
+                       layout, block_table, maximum_length}));
 }
 
 // What shape_arguments leaves open, but for outputs and workspace.
@@ -324,31 +329,31 @@ void launch(DecodeArguments& a, const Tensor& query, const Tensor& output,
 void decode_out(const Tensor& query, const Tensor& keys, const Tensor& values,
                 const Tensor& lengths, const Tensor& seed, const Tensor& offset,
                 std::int64_t samples, Tensor output, const std::optional<Tensor>& log_sum_exp,
-                Tensor workspace, std::string_view scheme, std::string_view scores,
-                std::int64_t bernoulli_draws, std::string_view layout,
+                Tensor workspace, std::string_view scheme, std::int64_t tile_tokens,
+                std::string_view scores, std::int64_t bernoulli_draws, std::string_view layout,
                 const std::optional<Tensor>& block_table, const std::optional<Tensor>& key_scales,
                 const std::optional<Tensor>& value_scales, std::optional<double> scale,
                 std::optional<std::int64_t> maximum_length) {
   const c10::cuda::CUDAGuard guard(query.device());
-  const Operands in{query,           keys,   values,      samples,       scheme, scores,
-                    bernoulli_draws, layout, block_table, maximum_length};
+  const Operands in{query,  keys,        values,        samples,
+                    scheme, tile_tokens, scores,        bernoulli_draws,
+                    layout, block_table, maximum_length};
   DecodeArguments a = shape_arguments(in);
   add_inputs(a, in, lengths, seed, offset, key_scales, value_scales, scale);
   launch(a, query, output, log_sum_exp, workspace);
 }
 
-std::tuple<Tensor, Tensor> decode(const Tensor& query, const Tensor& keys, const Tensor& values,
-                                  const Tensor& lengths, const Tensor& seed, const Tensor& offset,
-                                  std::int64_t samples, std::string_view scheme,
-                                  std::string_view scores, std::int64_t bernoulli_draws,
-                                  std::string_view layout, const std::optional<Tensor>& block_table,
-                                  const std::optional<Tensor>& key_scales,
-                                  const std::optional<Tensor>& value_scales,
-                                  std::optional<double> scale,
-                                  std::optional<std::int64_t> maximum_length) {
+std::tuple<Tensor, Tensor> decode(
+    const Tensor& query, const Tensor& keys, const Tensor& values, const Tensor& lengths,
+    const Tensor& seed, const Tensor& offset, std::int64_t samples, std::string_view scheme,
+    std::int64_t tile_tokens, std::string_view scores, std::int64_t bernoulli_draws,
+    std::string_view layout, const std::optional<Tensor>& block_table,
+    const std::optional<Tensor>& key_scales, const std::optional<Tensor>& value_scales,
+    std::optional<double> scale, std::optional<std::int64_t> maximum_length) {
   const c10::cuda::CUDAGuard guard(query.device());
-  const Operands in{query,           keys,   values,      samples,       scheme, scores,
-                    bernoulli_draws, layout, block_table, maximum_length};
+  const Operands in{query,  keys,        values,        samples,
+                    scheme, tile_tokens, scores,        bernoulli_draws,
+                    layout, block_table, maximum_length};
   DecodeArguments a = shape_arguments(in);
   add_inputs(a, in, lengths, seed, offset, key_scales, value_scales, scale);
   Tensor output = at::empty(query.sizes(), query.options());
@@ -368,7 +373,8 @@ TORCH_LIBRARY(santa, library) {
   library.set_python_module("santa_gpu.operators");
   // What says how, at the end of each schema.
   const std::string how =
-      "str scheme='systematic', str scores='exact', int bernoulli_draws=0, str layout='NHD', "
+      "str scheme='systematic', int tile_tokens=256, str scores='exact', int bernoulli_draws=0, "
+      "str layout='NHD', "
       "Tensor? block_table=None, ";
   const std::string inputs =
       "Tensor query, Tensor keys, Tensor values, Tensor lengths, Tensor seed, Tensor offset, *, "

@@ -9,7 +9,7 @@ import torch
 import santa_gpu
 from problem import copies, exact, make_problem, worst_deviation
 
-SCHEMES = ["systematic", "stratified", "independent"]
+UNBIASED = ["systematic", "stratified", "independent", "flash"]
 # 1024 outputs together at 1e-6: normal quantile of 1 - 0.5e-6 / 1024.
 QUANTILE = 6.1
 
@@ -18,7 +18,7 @@ def decode(problem, **options):
     return santa_gpu.decode(*problem.inputs(), samples=problem.samples, **options)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", UNBIASED)
 def test_mean_over_draws_is_exact_attention(device, dimension, scheme):
     problem = make_problem(device, dimension=dimension, dtype=torch.float16, samples=64)
     expected, _ = exact(problem)
@@ -28,6 +28,19 @@ def test_mean_over_draws_is_exact_attention(device, dimension, scheme):
     assert not torch.equal(outputs[0], outputs[1])
     worst = worst_deviation(outputs, expected[0])
     assert 1 < worst < QUANTILE
+
+
+@pytest.mark.parametrize("scheme", ["prop", "flash"])
+def test_schemes_in_tiles(device, dimension, scheme):
+    """Counts add up: values of one are outputs of one, for tiles of any size."""
+    problem = make_problem(device, (3000, 0, 77), dimension=dimension)
+    ones = dataclasses.replace(problem, values=torch.ones_like(problem.values))
+    for tile in (128, 256, 1024):
+        output, sums = decode(ones, scheme=scheme, tile_tokens=tile)
+        assert torch.equal(output[[0, 2]], torch.ones_like(output[[0, 2]]))
+        assert (sums[0].double() - exact(problem)[1][0]).abs().max() < 1e-3
+    with pytest.raises(ValueError, match="tile_tokens is 100"):
+        decode(ones, scheme=scheme, tile_tokens=100)
 
 
 def test_spread_of_independent_draws_is_that_of_the_softmax(device, dimension):
@@ -169,7 +182,7 @@ def test_side_stream(device, dimension):
 
 WRONG = {
     "samples is 0": ({}, {"samples": 0}),
-    "scheme is 'best', allowed are systematic, stratified, independent": ({}, {"scheme": "best"}),
+    "scheme is 'best', allowed are systematic, stratified, independent, prop, flash": ({}, {"scheme": "best"}),
     "scores is 'few', allowed are exact, bernoulli, bernoulli_group": ({}, {"scores": "few"}),
     "bernoulli_draws is 4, allowed with scores by Bernoulli draws only": (
         {}, {"bernoulli_draws": 4}),

@@ -40,6 +40,7 @@ struct Recipe {
   std::uint32_t head_dimension = 1;
   std::uint32_t group = 1;
   attention::ScoreScheme scores = attention::ScoreScheme::kExact;
+  attention::ValueScheme values = attention::ValueScheme::kSystematic;
   unsigned draws_log2 = 3;  // B, Bernoulli schemes
   unsigned samples_log2 = 6;
   KeyProfile keys = KeyProfile::kUniform;

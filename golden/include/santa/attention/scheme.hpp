@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "santa/arithmetic/host_device.hpp"
+
 namespace santa::attention {
 
 // How scores are computed (paper section 5 and appendix C).
@@ -48,11 +50,11 @@ constexpr std::string_view to_string(ScoreScheme scheme) {
 constexpr std::string_view to_string(ValueScheme scheme) {
   return kValueSchemeNames[static_cast<std::size_t>(scheme)].name;
 }
-constexpr bool is_sampled(ValueScheme scheme) {
+SANTA_HD constexpr bool is_sampled(ValueScheme scheme) {
   return scheme == ValueScheme::kSanta || scheme == ValueScheme::kStratified ||
          scheme == ValueScheme::kSystematic;
 }
-constexpr bool is_bernoulli(ScoreScheme scheme) {
+SANTA_HD constexpr bool is_bernoulli(ScoreScheme scheme) {
   return scheme != ScoreScheme::kExact;
 }
 

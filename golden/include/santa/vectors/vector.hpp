@@ -12,10 +12,11 @@
 namespace santa::vectors {
 
 inline constexpr const char* kGoldenProducer = "golden-cpu";
+inline constexpr const char* kCudaProducer = "golden-cuda";  // gpu/golden, where it is built
 
 // What computed the results. Texts without control characters, none of them empty.
 struct Device {
-  std::string producer;  // kGoldenProducer, "cuda", ...
+  std::string producer;  // kGoldenProducer, kCudaProducer, ...
   std::string name;      // "x86-64", "NVIDIA H200", ...
   std::string driver;    // its version; "none" where there is no driver
   std::string toolkit;   // compiler or toolkit, with its version

@@ -17,7 +17,9 @@ Shapes (R requests, H query heads, K KV heads, D head dimension, S samples):
                              only that enters them
   offset       []            int64 or uint64, below 2**40: another one for each step of decoding
   key_scales, value_scales   [K] float32: elements times it are the real keys and values
-  scheme       how draws are spread over the keys' weights: one offset for all, one each stratum, or none
+  scheme       how draws are spread over the keys' weights: systematic, with one offset for all; stratified, one
+               each stratum; independent; and in tiles of tile_tokens keys (128 to 1024, a multiple of 16) prop,
+               S2ANTA-prop, which is biased, and flash, S2ANTA-flash, both with exact scores
   scores       exact; or from bernoulli_draws (1 to 64) draws of the query, a head's own or its group's
   scale                      of the scores; 1 / sqrt(D) without it
   maximum_length             no length is above it; N or T * B without it. Bounds the work that a launch
@@ -43,7 +45,7 @@ from typing import Any, Literal, Optional
 import torch
 from torch import Tensor
 
-Scheme = Literal["systematic", "stratified", "independent"]
+Scheme = Literal["systematic", "stratified", "independent", "prop", "flash"]
 Scores = Literal["exact", "bernoulli", "bernoulli_group"]
 Layout = Literal["NHD", "HND"]
 
@@ -59,8 +61,8 @@ _load()
 
 
 @torch.library.register_fake("santa::decode")
-def _(query, keys, values, lengths, seed, offset, *, samples, scheme="systematic", scores="exact",
-      bernoulli_draws=0, layout="NHD", block_table=None, key_scales=None, value_scales=None,
+def _(query, keys, values, lengths, seed, offset, *, samples, scheme="systematic", tile_tokens=256,
+      scores="exact", bernoulli_draws=0, layout="NHD", block_table=None, key_scales=None, value_scales=None,
       scale=None, maximum_length=None):
     torch._check_value(query.dim() == 3, lambda: "santa::decode: query has not 3 dimensions")
     return (query.new_empty(query.shape),
@@ -69,8 +71,8 @@ def _(query, keys, values, lengths, seed, offset, *, samples, scheme="systematic
 
 @torch.library.register_fake("santa::decode_out")
 def _(query, keys, values, lengths, seed, offset, *, samples, output, log_sum_exp, workspace,
-      scheme="systematic", scores="exact", bernoulli_draws=0, layout="NHD", block_table=None,
-      key_scales=None, value_scales=None, scale=None, maximum_length=None):
+      scheme="systematic", tile_tokens=256, scores="exact", bernoulli_draws=0, layout="NHD",
+      block_table=None, key_scales=None, value_scales=None, scale=None, maximum_length=None):
     torch._check_value(output.dim() == 3, lambda: "santa::decode: output has not 3 dimensions")
 
 
@@ -81,7 +83,8 @@ def head_dimensions() -> list[int]:
 
 def decode(query: Tensor, keys: Tensor, values: Tensor, lengths: Tensor, seed: Tensor,
            offset: Tensor, *, samples: int, scheme: Scheme = "systematic",
-           scores: Scores = "exact", bernoulli_draws: int = 0, layout: Layout = "NHD",
+           tile_tokens: int = 256, scores: Scores = "exact", bernoulli_draws: int = 0,
+           layout: Layout = "NHD",
            block_table: Optional[Tensor] = None, key_scales: Optional[Tensor] = None,
            value_scales: Optional[Tensor] = None, scale: Optional[float] = None,
            maximum_length: Optional[int] = None) -> tuple[Tensor, Tensor]:
@@ -91,8 +94,8 @@ def decode(query: Tensor, keys: Tensor, values: Tensor, lengths: Tensor, seed: T
     results and a workspace by PyTorch's allocator.
     """
     return torch.ops.santa.decode(
-        query, keys, values, lengths, seed, offset, samples=samples, scheme=scheme, scores=scores,
-        bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
+        query, keys, values, lengths, seed, offset, samples=samples, scheme=scheme, tile_tokens=tile_tokens,
+        scores=scores, bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
         key_scales=key_scales, value_scales=value_scales, scale=scale,
         maximum_length=maximum_length)
 
@@ -100,28 +103,29 @@ def decode(query: Tensor, keys: Tensor, values: Tensor, lengths: Tensor, seed: T
 def decode_out(query: Tensor, keys: Tensor, values: Tensor, lengths: Tensor, seed: Tensor,
                offset: Tensor, *, samples: int, output: Tensor, workspace: Tensor,
                log_sum_exp: Optional[Tensor] = None, scheme: Scheme = "systematic",
-               scores: Scores = "exact", bernoulli_draws: int = 0, layout: Layout = "NHD",
+               tile_tokens: int = 256, scores: Scores = "exact", bernoulli_draws: int = 0,
+               layout: Layout = "NHD",
                block_table: Optional[Tensor] = None, key_scales: Optional[Tensor] = None,
                value_scales: Optional[Tensor] = None, scale: Optional[float] = None,
                maximum_length: Optional[int] = None) -> None:
     """As ``decode``, into ``output`` and ``log_sum_exp``; allocates nothing."""
     torch.ops.santa.decode_out(
         query, keys, values, lengths, seed, offset, samples=samples, output=output,
-        log_sum_exp=log_sum_exp, workspace=workspace, scheme=scheme, scores=scores,
-        bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
+        log_sum_exp=log_sum_exp, workspace=workspace, scheme=scheme, tile_tokens=tile_tokens,
+        scores=scores, bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
         key_scales=key_scales, value_scales=value_scales, scale=scale,
         maximum_length=maximum_length)
 
 
 def workspace_bytes(query: Tensor, keys: Tensor, values: Tensor, *, samples: int,
-                    scheme: Scheme = "systematic", scores: Scores = "exact",
-                    bernoulli_draws: int = 0, layout: Layout = "NHD",
+                    scheme: Scheme = "systematic", tile_tokens: int = 256,
+                    scores: Scores = "exact", bernoulli_draws: int = 0, layout: Layout = "NHD",
                     block_table: Optional[Tensor] = None,
                     maximum_length: Optional[int] = None) -> int:
     """Bytes of workspace that ``decode_out`` needs for these shapes; nothing is read from the device."""
     return torch.ops.santa.decode_workspace_bytes(
-        query, keys, values, samples=samples, scheme=scheme, scores=scores,
-        bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
+        query, keys, values, samples=samples, scheme=scheme, tile_tokens=tile_tokens,
+        scores=scores, bernoulli_draws=bernoulli_draws, layout=layout, block_table=block_table,
         maximum_length=maximum_length)
 
 

@@ -18,6 +18,7 @@ struct BenchOptions {
   std::vector<std::string> steps;  // "8x32768": requests and length; in place of all pairs of these
   std::vector<int> samples{256, 1024};
   std::vector<std::string> schemes{"systematic"};
+  int tile_tokens = 256;  // of the schemes prop and flash
   std::vector<std::string> scores{"exact"};
   int bernoulli_draws = 4;                 // of scores that are not exact
   std::vector<std::string> types{"bf16"};  // of keys and values
