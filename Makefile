@@ -54,8 +54,14 @@ bench-gpu: configure ## Time the CUDA kernels and their peers: $(GPU_RESULTS), d
 	$(GPU_MEASURE) --steps 1x32768,1x131072,8x32768 --types fp8
 	$(GPU_MEASURE) --steps 1x32768 --no-peers --spreads 8
 	$(GPU_MEASURE) --steps 1x32768 --no-peers --schemes stratified,independent
+	$(GPU_MEASURE) --steps 1x32768 --no-peers --schemes prop --samples 128,1024
+	$(GPU_MEASURE) --steps 1x32768 --no-peers --schemes flash --samples 2048
 	$(GPU_MEASURE) --steps 1x32768,1x131072 --no-peers --scores bernoulli,bernoulli-group
 	$(GPU_MEASURE) --steps 1x32768,8x32768 --samples 256 --energy
+	$(MAKE) --no-print-directory gpu-tables
+
+.PHONY: gpu-tables
+gpu-tables: ## Write the tables of docs/gpu.md and its figure from $(GPU_RESULTS)
 	tools/setup.sh figures
 	tools/gpu_table.py $(GPU_RESULTS) docs/gpu.md
 	/usr/bin/python3 tools/gpu_figure.py $(GPU_RESULTS) docs/images/gpu_decode.svg

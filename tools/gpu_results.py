@@ -55,7 +55,10 @@ class GpuResults:
                        if row["kernel"] == OWN and row["type"] == kind and "median_us" in row})
 
     def samples(self):
-        return sorted({row["samples"] for row in self.rows if row["kernel"] == OWN} - {0})
+        """Budgets of the tables: those of the default scheme."""
+        return sorted({row["samples"] for row in self.rows if row["kernel"] == OWN
+                       and row.get("scheme") == "systematic" and row["spread"] == 1
+                       and row.get("scores", "exact") == "exact"} - {0})
 
     def peers(self):
         """Dense and published kernels: name to the reason why none of its rows ran, or None."""
