@@ -183,7 +183,8 @@ Plan plan_of(const DecodeArguments& a) {
   // See BlockShape: several requests' scores only where most of the memory is left for loads.
   constexpr std::size_t kRoomy = 136 * 1024;
   while (2 * p.parts <= plan.kernel.parts && p.splits % (2 * p.parts) == 0 && p.splits <= 32 &&
-         shared_bytes(2 * p.parts, kMaximumBuffers) <= kRoomy && keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
+         shared_bytes(2 * p.parts, kMaximumBuffers) <= kRoomy &&
+         keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
     p.parts *= 2;
   }
   p.teams *= p.parts;
