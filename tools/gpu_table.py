@@ -14,6 +14,7 @@ import sys
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 DENSE = ("SDPA cuDNN", "SDPA flash")
 READ = "plain read of keys"
+TILES = (("prop", 1024), ("flash", 1024), ("flash", 2048))  # name and S; in newer files only
 
 
 class BadFile(Exception):
@@ -51,6 +52,14 @@ def table(path):
             own = times["systematic", requests, length, samples]
             cells += [f"{own:.1f}", f"{dense / own:.2f}"]
         lines.append("| " + " | ".join(cells) + " |")
+    tiles = [key for key in TILES if (key[0], *shapes[0], key[1]) in times]
+    if tiles:
+        lines += ["", "| requests x length | " +
+                  " | ".join(f"{name}, S = {samples}" for name, samples in tiles) + " |",
+                  "|---|" + "---:|" * len(tiles)]
+        lines += [f"| {requests} x {length // 1024}k | " +
+                  " | ".join(f"{times[name, requests, length, samples]:.1f}"
+                             for name, samples in tiles) + " |" for requests, length in shapes]
     peaked = [(key, own) for key, own in times.items() if key[0] == "systematic, peaked"]
     for (_, requests, length, samples), own in sorted(peaked):
         lines += ["", f"Peaked scores (a deviation of 8 nats), {requests} x {length // 1024}k, "

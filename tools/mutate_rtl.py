@@ -9,13 +9,16 @@ bit at a port of a cell, spread over modules, cells, wires and source lines. The
 first but for its lanes, and its queues become registers, so that what no other block uses is gone; a
 mutant of a lane is in all its instances. All are in one verilated model, where SANTA_MUTANT chooses one; 0 is the unit as it is and must pass. A mutant is killed when
 `santasim cosim` ends with a difference, a broken bus rule or a stall. RTL assertions are not in the
-model. Survivors that no input can tell from the unit count against the score. Exit code 1 below
---bound percent.
+model. Survivors that no input can tell from the unit count against the score. Verdicts are kept in
+the build folder: a run that was stopped goes on where it was, as long as the mutants are the same.
+Exit code 1 below --bound percent.
 """
 
 import argparse
 import collections
 import concurrent.futures
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -130,6 +133,30 @@ def judge(options, number):
     return f"exit code {done.returncode}", done.stderr.strip()
 
 
+class Verdicts:
+    """Verdicts of these mutants and scenarios, a JSON line each."""
+
+    def __init__(self, folder, key):
+        self.path, self.key, self.known = folder / "verdicts.jsonl", key, {}
+        if self.path.exists():
+            for line in self.path.read_text().splitlines():
+                try:
+                    entry = json.loads(line)
+                except json.JSONDecodeError:
+                    continue  # cut off by whoever stopped the run
+                if entry["key"] == key:
+                    self.known[entry["mutant"]] = (entry["verdict"], entry["words"])
+
+    def judge(self, options, number):
+        if number not in self.known:
+            self.known[number] = judge(options, number)
+            verdict, words = self.known[number]
+            entry = {"key": self.key, "mutant": number, "verdict": verdict, "words": words}
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps(entry))
+        return self.known[number]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -160,12 +187,15 @@ def main():
     verdict, words = judge(options, 0)
     if verdict != "survived":
         sys.exit(f"mutate_rtl: the unit itself does not pass: {verdict}: {words}")
+    key = hashlib.sha256("\n".join(lines).encode() + (folder / "attention_unit.sv").read_bytes() +
+                         f"{options.config} {options.seeds}".encode()).hexdigest()[:16]
+    verdicts = Verdicts(folder, key)
     numbers = [int(n) for n in options.only.split(",")] if options.only else range(
         1, len(lines) + 1)
     killed, survivors, by_module = 0, [], collections.defaultdict(lambda: [0, 0])
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for number, (verdict, words) in zip(numbers, pool.map(
-                lambda number: judge(options, number), numbers)):
+                lambda number: verdicts.judge(options, number), numbers)):
             line = lines[number - 1]
             count = by_module[source_of(line)[0] or "(none)"]
             count[1] += 1

@@ -150,20 +150,31 @@ void bench(int requests, int length, float spread, bool bernoulli = false) {
     a.bernoulli_draws = 4;
     set_outliers<<<1, 32>>>(queries, requests * kQueryHeads, kDimension, 4.4F);
   }
-  for (const int samples : {256, 1024}) {
-    a.samples = samples;
+  const struct {
+    const char* name;
+    santa::gpu::ValueScheme scheme;
+    int samples;
+  } rows[] = {{"systematic", santa::gpu::ValueScheme::kSystematic, 256},
+              {"systematic", santa::gpu::ValueScheme::kSystematic, 1024},
+              {"prop", santa::gpu::ValueScheme::kTileProportional, 1024},
+              {"flash", santa::gpu::ValueScheme::kTileUniform, 1024},
+              {"flash", santa::gpu::ValueScheme::kTileUniform, 2048}};
+  for (const auto& row : rows) {
+    if (bernoulli && row.scheme != santa::gpu::ValueScheme::kSystematic) continue;
+    a.samples = row.samples;
+    a.scheme = row.scheme;
     a.workspace = nullptr;
     a.workspace_bytes = santa::gpu::decode_workspace_bytes(a);
     a.workspace = allocate<char>(a.workspace_bytes);
-    measure(bernoulli     ? "systematic, Bernoulli group"
-            : spread == 1 ? "systematic"
-                          : "systematic, peaked",
-            requests, length, samples, [&] {
-              if (santa::gpu::decode(a, nullptr) != santa::gpu::Status::kOk) {
-                std::fprintf(stderr, "decode_bench: %s\n", santa::gpu::last_error());
-                std::exit(1);
-              }
-            });
+    const std::string name = std::string(row.name) + (bernoulli     ? ", Bernoulli group"
+                                                      : spread == 1 ? ""
+                                                                    : ", peaked");
+    measure(name.c_str(), requests, length, row.samples, [&] {
+      if (santa::gpu::decode(a, nullptr) != santa::gpu::Status::kOk) {
+        std::fprintf(stderr, "decode_bench: %s\n", santa::gpu::last_error());
+        std::exit(1);
+      }
+    });
     check(cudaFree(a.workspace));
   }
   for (const void* p : {static_cast<const void*>(keys), static_cast<const void*>(values),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "draws.cuh"
 #include "exchange.cuh"
 #include "feature_tile.cuh"
 #include "key_tile.cuh"
@@ -30,6 +31,13 @@ __device__ inline void barrier_sync(int id, int threads) {
 }
 __device__ inline void barrier_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+// A number that the compiler does not know, so that it makes no copy of the code for the rehearsal.
+__device__ inline int hidden(int value) {
+  int out;
+  asm volatile("mov.b32 %0, %1;" : "=r"(out) : "r"(value));
+  return out;
 }
 
 // Part of the softmax that one lane has seen of one head: total * 2^exponent, exponent an integer.
@@ -152,10 +160,10 @@ struct BlockShape {
     std::uint32_t draws[kSampleWarps][kListDraws];  // token << kCountBits | count
     int draw_counts[kSampleWarps];
     HeadInHand hands[kSampleWarps];
-    Team teams[2];  // the block's, and that of the rehearsal
+    DrawStream streams[kSampleWarps];  // of the head in hand, for kStratified
+    Team teams[2];                     // the block's, and that of the rehearsal
     float sums[kSampleWarps][kDimension];
-    // [share][output of this block], for each turn.
-    float finished[kHeadWarps][kSlots * kDimension + kMaximumSplits];
+    float gaps[kInTurns ? 2 : 1][kSampleThreads];  // between sorted draws of kIndependent
   };
 };
 

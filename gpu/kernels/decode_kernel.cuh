@@ -19,11 +19,13 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   float* scores = p.scores != nullptr ? p.scores + static_cast<std::size_t>(blockIdx.x) *
                                                        p.buffers * p.handover_floats
                                       : reinterpret_cast<float*>(storage + sizeof(Shared));
-  if (threadIdx.x < kStreamThreads) {
-    Stream(p, shared, scores).run();
-  } else {
-    ValueSample<Shape>(p, shared, scores).run();
-  }
+  const bool streams = threadIdx.x < kStreamThreads;
+  // The last warp has no part in the rehearsal of the sampling ones; it fetches the code of the
+  // streaming ones while they wait for their first keys.
+  const bool rehearses_stream = hidden(threadIdx.x >= kBlockThreads - 32 ? 1 : 0) != 0;
+  if (!streams) ValueSample<Shape>(p, shared, scores).prepare();
+  if (streams || rehearses_stream) Stream(p, shared, scores).run(rehearses_stream);
+  if (!streams) ValueSample<Shape>(p, shared, scores).run();
 }
 
 }  // namespace santa::gpu

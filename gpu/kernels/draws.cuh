@@ -40,7 +40,7 @@ class Draws {
   double inverse_stride;
   double shared;        // offset of kSystematic, on [0, 1)
   const float* sorted;  // draws of kIndependent in strata, ascending
-  DrawStream stream;
+  const DrawStream* stream;
 
   // How many draws lie below a position.
   __device__ int below(std::uint64_t end) const {
@@ -66,16 +66,17 @@ class Draws {
  private:
   // The schemes that are not the default; out of line to keep the other's code short.
   __device__ __noinline__ static double other_position(ValueScheme scheme, int draw,
-                                                       DrawStream stream, const float* sorted) {
-    return scheme == ValueScheme::kStratified ? draw + stream.uniform(draw)
+                                                       const DrawStream* stream,
+                                                       const float* sorted) {
+    return scheme == ValueScheme::kStratified ? draw + stream->uniform(draw)
                                               : static_cast<double>(sorted[draw]);
   }
 
   __device__ __noinline__ static int other_below(ValueScheme scheme, double strata, int samples,
-                                                 DrawStream stream, const float* sorted) {
+                                                 const DrawStream* stream, const float* sorted) {
     if (scheme == ValueScheme::kStratified) {
       const int whole = min(static_cast<int>(strata), samples - 1);
-      return whole + (stream.uniform(whole) < strata - whole ? 1 : 0);
+      return whole + (stream->uniform(whole) < strata - whole ? 1 : 0);
     }
     int low = 0;
     for (int high = samples; low < high;) {

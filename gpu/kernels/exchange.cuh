@@ -50,10 +50,4 @@ __device__ inline std::uint64_t peek(const std::uint64_t* word) {
   return bits;
 }
 
-__device__ inline float receive(const std::uint64_t* word, std::uint32_t epoch, bool wait) {
-  std::uint64_t bits = peek(word);
-  while (static_cast<std::uint32_t>(bits >> 32) != epoch && wait) bits = peek(word);
-  return __uint_as_float(static_cast<std::uint32_t>(bits));
-}
-
 }  // namespace santa::gpu

@@ -20,7 +20,8 @@ class FeatureStream : StreamWarps<Shape> {
   __device__ FeatureStream(const Parameters& p, Shared& shared, float* scores)
       : Base(p, shared, scores) {}
 
-  __device__ void run() {
+  __device__ void run(bool rehearses) {
+    if (rehearses) return;
     QueryEncoder<Shape> encoder(p_, shared_, thread_);
     PairCursor next = before_first_pair(team_, p_);
     if (!next.advance(p_)) return;

@@ -25,7 +25,10 @@ class KeyStream : StreamWarps<Shape> {
   __device__ KeyStream(const Parameters& p, Shared& shared, float* scores)
       : Base(p, shared, scores) {}
 
-  __device__ void run() {
+  // A warp that only rehearses goes through the code of a step: without keys, waiting for nobody
+  // and leaving nothing behind.
+  __device__ void run(bool rehearses) {
+    this->keeps_ = !rehearses;
     // Keys of the first pair are asked for before its length is known; if it is empty, in vain.
     PairCursor next{team_ / p_.arguments.kv_heads, team_ % p_.arguments.kv_heads,
                     p_.arguments.maximum_length};
@@ -34,16 +37,20 @@ class KeyStream : StreamWarps<Shape> {
     asm volatile("ld.global.nc.b32 %0, [%1];"
                  : "=r"(first.length)
                  : "l"(p_.arguments.lengths + next.request));
-    for (int i = thread_; i < 2 * kSlots * (kDimension / 8); i += kStreamThreads) {
-      (&shared_.queries.rows[0][0][0])[i] = make_uint4(0, 0, 0, 0);
+    if (!rehearses) {
+      for (int i = thread_; i < 2 * kSlots * (kDimension / 8); i += kStreamThreads) {
+        (&shared_.queries.rows[0][0][0])[i] = make_uint4(0, 0, 0, 0);
+      }
+      barrier_sync(kStreamBarrier, kStreamThreads);
+    } else {
+      next.length = first.length = 0;
     }
-    barrier_sync(kStreamBarrier, kStreamThreads);
-    bool known = p_.arguments.block_table != nullptr;
-    if (known) {
+    bool known = p_.arguments.block_table != nullptr || rehearses;
+    if (known && !rehearses) {
       if (!first.advance(p_)) return;
       next = first;
     }
-    stage_query(next, 0);
+    if (!rehearses) stage_query(next, 0);
 #pragma unroll 1
     for (;;) {
       locate(next, 0, split_);
@@ -64,11 +71,11 @@ class KeyStream : StreamWarps<Shape> {
       const PairCursor pair = next;
       float* handover = this->take_handover(sequence);
       asm volatile("cp.async.wait_group 0;" ::: "memory");
-      barrier_sync(kStreamBarrier, kStreamThreads);
+      if (!rehearses) barrier_sync(kStreamBarrier, kStreamThreads);
       take_query(pair, sequence & 1);
-      const bool more = next.advance(p_);
+      const bool more = !rehearses && next.advance(p_);
       if (more) stage_query(next, ~sequence & 1);
-      for (int part = 0; part < this->parts(); ++part) {
+      for (int part = 0; part < (rehearses ? 1 : this->parts()); ++part) {
         const int split = split_ + part;
         const bool last_part = part + 1 == this->parts();
         const int steps = steps_of(p_, split, pair.length, kStreamWarps * Shape::kStepTokens);
@@ -86,6 +93,7 @@ class KeyStream : StreamWarps<Shape> {
         }
         this->end_part(handed);
       }
+      if (rehearses) break;
       this->hand_over(sequence);
       if (!more) break;
     }

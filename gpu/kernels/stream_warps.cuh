@@ -42,6 +42,7 @@ class StreamWarps {
   }
 
   __device__ void end_part(float* handed) const {
+    if (!keeps_) return;
 #pragma unroll
     for (int r = 0; r < Shape::kRuns; ++r) {
       reinterpret_cast<Run*>(handed)[r * kStreamThreads + thread_] = runs_[r];
@@ -79,6 +80,7 @@ class StreamWarps {
     }
     float* place = scores + (static_cast<std::size_t>(s) * Shape::kTiles + tile) * Shape::kRuns *
                                 kStreamThreads;
+    if (!keeps_) return;
     if constexpr (Shape::kRuns == 2) {
       reinterpret_cast<float2*>(place)[thread_] = make_float2(kept[0], kept[1]);
     } else {
@@ -105,6 +107,7 @@ class StreamWarps {
   int split_;  // the block's first share
   int thread_, warp_, lane_;
   int buffer_ = -1;
+  bool keeps_ = true;  // scores, unless the warp only rehearses
   Run runs_[Shape::kRuns];
 
  private:

@@ -10,48 +10,59 @@
 // after the other in the middle of a request takes longer than executing them.
 #pragma once
 
-#include "block_state.cuh"
-#include "draws.cuh"
-#include "value_rows.cuh"
+#include "output_sums.cuh"
 
 namespace santa::gpu {
 
-__device__ inline std::uint64_t shifted(std::uint64_t units, int distance) {
-  return distance < 64 ? units >> distance : 0;
-}
-
-// A number that the compiler does not know, so that it makes no copy of the code for the rehearsal.
-__device__ inline int hidden(int value) {
-  int out;
-  asm volatile("mov.b32 %0, %1;" : "=r"(out) : "r"(value));
-  return out;
-}
-
 template <typename Shape>
-class ValueSample {
-  using Shared = typename Shape::Shared;
-  static constexpr ElementType kType = Shape::kType;
-  static constexpr int kDimension = Shape::kDimension;
-  static constexpr int kSlots = Shape::kSlots;
-  static constexpr bool kInTurns = Shape::kInTurns;
-  static constexpr int kHeadWarps = Shape::kHeadWarps;  // that work for one head
-  static constexpr int kWarpHeads = Shape::kWarpHeads;
-  static constexpr int kWarpGroups = 32 / Shape::kRowGroup;  // of lanes, a row each
-  static constexpr int kListDraws = Shape::kListDraws;
-  // Sums of rows of a head, so many that no order of the work changes their rounding.
-  static constexpr int kStreams = kWarpGroups * kHeadWarps;
-  static constexpr int kDrawsByPosition = 128;  // found one by one; more of them run by run
+class ValueSample : OutputSums<Shape> {
+  using Base = OutputSums<Shape>;
+  using Base::acts, Base::clear_sums, Base::collect_masses, Base::find_draws, Base::finish,
+      Base::first_head, Base::gather, Base::hand, Base::parts, Base::publish_mass, Base::send,
+      Base::sort_draws, Base::sorted_of, Base::stream_of, Base::sync_head, Base::take_mass,
+      Base::take_part, Base::warp_head;
+  using Base::buffer_, Base::lane_, Base::own_split_, Base::p_, Base::rehearsing_, Base::shared_,
+      Base::shared_offset_, Base::team_, Base::thread_, Base::turn_, Base::warp_;
+  using Base::kDimension, Base::kHeadWarps, Base::kInTurns, Base::kListDraws, Base::kSlots,
+      Base::kTurnThreads, Base::kTurns, Base::kWarpHeads;
+  using typename Base::Shared;
 
  public:
   __device__ ValueSample(const Parameters& p, Shared& shared, const float* scores)
-      : p_(p),
-        shared_(shared),
-        scores_(scores),
-        team_(blockIdx.x % p.teams),
-        own_split_(blockIdx.x / p.teams * (kInTurns ? p.parts : 1)),
-        thread_(threadIdx.x - kStreamThreads),
-        warp_(thread_ / 32),
-        lane_(thread_ % 32) {}
+      : Base(p, shared, scores) {}
+
+  // Sets the rehearsal up: a team of this block alone, with equal weights and two draws; runs and
+  // scores are whatever is there.
+  __device__ void prepare() {
+    if (thread_ == 0) {
+      const std::size_t places = static_cast<std::size_t>(team_) * kExchanges * p_.splits;
+      shared_.teams[0] = {p_.splits,
+                          p_.parts,
+                          p_.arguments.samples,
+                          p_.outputs_per_share,
+                          1.0 / p_.arguments.samples,
+                          p_.masses + places * kSlots,
+                          p_.partials + places * p_.splits * p_.outputs_per_share};
+      char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
+      shared_.teams[1] = {1,
+                          1,
+                          2,
+                          p_.group * kDimension,
+                          0.5,
+                          reinterpret_cast<ulonglong2*>(own),
+                          reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2))};
+    }
+    if (lane_ == 0) hand() = {1 << 7, 0, 1 << 7, 64, 1.0 / 64, 0, 0, 0, 0, 2};
+    for (int i = thread_; i < Shape::kLists * kRunsOfHead; i += kSampleThreads) {
+      shared_.ends[i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
+    }
+    if (lane_ == 0) {
+      shared_.draws[warp_][0] = 1;
+      shared_.draw_counts[warp_] = 1;
+    }
+    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_][0] = {1 << 7, 0};
+    if (warp_ == kSampleWarps - 1) barrier_arrive(kSampleBarrier, kSampleThreads);
+  }
 
   __device__ void run() {
     const std::uint32_t first_epoch = p_.epochs[blockIdx.x] + 1;
@@ -60,11 +71,17 @@ class ValueSample {
     PairCursor pending = pair;  // whose sums are on their way between the blocks
     int pending_sequence = -1;
     write_empty_requests();
-    rehearse();
+    rehearsing_ = hidden(1) != 0;
+    buffer_ = 0;
+    turn_ = kInTurns ? warp_ % kHeadWarps : 0;
+    // All have prepared.
+    if (warp_ != kSampleWarps - 1) barrier_sync(kSampleBarrier, kSampleThreads);
     int sequence = hidden(-1);
     for (;;) {
       if (sequence >= 0) rehearsing_ = false;
-      if (more) {
+      // The last warp rehearsed something else (decode_kernel), and does not know yet whether the
+      // others have prepared.
+      if (more && (!rehearsing_ || warp_ != kSampleWarps - 1)) {
         const int place = max(sequence, 0) % kExchanges;
         const std::uint32_t epoch = first_epoch + max(sequence, 0);
         begin_pair(pair, sequence);
@@ -122,113 +139,6 @@ class ValueSample {
   }
 
  private:
-  __device__ int parts() const {
-    return kInTurns ? team().parts : 1;
-  }
-
-  __device__ const Team& team() const {
-    return shared_.teams[rehearsing_ ? 1 : 0];
-  }
-  __device__ HeadInHand& hand() const {
-    return shared_.hands[warp_];
-  }
-
-  // Turns to one of the block's shares of a pair.
-  __device__ void take_part(const PairCursor& pair, int part) {
-    part_ = kInTurns ? part : 0;
-    run_scores_ = Shape::kTiles *
-                  steps_of(p_, own_split_ + part_, pair.length, kStreamWarps * Shape::kStepTokens);
-  }
-
-  // The share in hand among all of the pair.
-  __device__ int split() const {
-    return rehearsing_ ? 0 : own_split_ + part_;
-  }
-
-  // What the streaming warps handed over of the share.
-  __device__ const float* handed() const {
-    return scores_ + buffer_ * p_.handover_floats + (kInTurns ? part_ * p_.part_floats : 0);
-  }
-
-  // In the rehearsal a warp runs one phase only, without waiting for another.
-  __device__ bool acts(int phase) const {
-    return !rehearsing_ || warp_ == phase;
-  }
-
-  // With several pairs a team, the two warps of a head take turns with pairs instead of sharing
-  // one: each pair takes longer, both together less. Sums are made in the same order either way.
-  static_assert(!kInTurns || kHeadWarps == 2);
-  static constexpr int kTurns = kInTurns ? 2 : 1;
-  static constexpr int kTurnThreads = kSampleThreads / kTurns;
-  __device__ int first_part() const {
-    return kInTurns ? 0 : warp_ % kHeadWarps;
-  }
-  __device__ int last_part() const {
-    return kInTurns ? kHeadWarps - 1 : warp_ % kHeadWarps;
-  }
-
-  // Waits for the warps of this turn.
-  __device__ void sync_turn() const {
-    if (!rehearsing_) barrier_sync(kSampleBarrier + turn_, kTurnThreads);
-  }
-
-  // Waits for the other warp of a head.
-  __device__ void sync_head(int head) const {
-    if (kHeadWarps == 1 || kInTurns) {
-      __syncwarp();
-    } else if (!rehearsing_) {
-      barrier_sync(kHeadBarrier + head, 32 * kHeadWarps);
-    }
-  }
-
-  // A team of this block alone, with equal weights and two draws; runs and scores are whatever is
-  // there.
-  __device__ void rehearse() {
-    rehearsing_ = hidden(1) != 0;
-    if (thread_ == 0) {
-      const std::size_t places = static_cast<std::size_t>(team_) * kExchanges * p_.splits;
-      shared_.teams[0] = {p_.splits,
-                          p_.parts,
-                          p_.arguments.samples,
-                          p_.outputs_per_share,
-                          1.0 / p_.arguments.samples,
-                          p_.masses + places * kSlots,
-                          p_.partials + places * p_.splits * p_.outputs_per_share};
-      char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
-      shared_.teams[1] = {1,
-                          1,
-                          2,
-                          p_.group * kDimension,
-                          0.5,
-                          reinterpret_cast<ulonglong2*>(own),
-                          reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2))};
-    }
-    if (lane_ == 0) hand() = {1 << 7, 0, 1 << 7, 64, 1.0 / 64, 0, 0, 0, 0, 2};
-    for (int i = thread_; i < Shape::kLists * kRunsOfHead; i += kSampleThreads) {
-      shared_.ends[i / kRunsOfHead][i % kRunsOfHead] = i % kRunsOfHead;
-    }
-    turn_ = kInTurns ? warp_ % kHeadWarps : 0;
-    if (lane_ == 0) {
-      shared_.draws[warp_][0] = 1;
-      shared_.draw_counts[warp_] = 1;
-    }
-    if (lane_ < kWarpHeads) shared_.masses[warp_][lane_][0] = {1 << 7, 0};
-    barrier_sync(kSampleBarrier, kSampleThreads);
-  }
-
-  __device__ int list_of(int head) const {
-    return kInTurns ? warp_ : head;
-  }
-  __device__ int warp_head(int k) const {
-    return warp_ / kHeadWarps * kWarpHeads + k;
-  }
-
-  // Place of the first of a pair's heads in arrays [request][query head].
-  __device__ std::int64_t first_head(const PairCursor& pair) const {
-    return static_cast<std::int64_t>(pair.request) * p_.arguments.query_heads +
-           static_cast<std::int64_t>(pair.kv_head) * p_.group;
-  }
-
   __device__ void write_empty_requests() const {
     if (own_split_ != 0) return;
     const DecodeArguments& a = p_.arguments;
@@ -244,14 +154,6 @@ class ValueSample {
     }
   }
 
-  __device__ DrawStream stream_of(const PairCursor& pair, int head) const {
-    return {__ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.seed) +
-                  (p_.arguments.seed_stride != 0 ? pair.request : 0)),
-            __ldg(reinterpret_cast<const unsigned long long*>(p_.arguments.offset)),
-            p_.arguments.seed_stride != 0 ? 0U : static_cast<std::uint32_t>(pair.request),
-            static_cast<std::uint32_t>(pair.kv_head * p_.group + head)};
-  }
-
   // Random numbers while the scores are computed, then waits for them.
   __device__ void begin_pair(const PairCursor& pair, int sequence) {
     // A lane a head.
@@ -259,558 +161,12 @@ class ValueSample {
     if (rehearsing_) return;
     if (p_.arguments.scheme == ValueScheme::kIndependent) {
       for (int head = 0; head < p_.group; ++head) {
-        sort_draws(stream_of(pair, head), shared_.finished[turn_], sorted_of(head));
+        sort_draws(stream_of(pair, head), shared_.gaps[turn_], sorted_of(head));
       }
     }
     buffer_ = sequence % p_.buffers;
     barrier_sync(kFullBarrier + sequence % kHandovers, kStreamThreads + kTurnThreads);
   }
-
-  // Run `index` of the line of this block for a head: the streaming thread that kept it, and its
-  // number there.
-  __device__ static void place_of_run(int head, int index, int* thread, int* kept) {
-    const int place = (index & 3) * 32 + (index >> 2);  // so that adjacent lanes read adjacent runs
-    if constexpr (kSlots == 4) {
-      *thread = 2 * place + head / 2;
-      *kept = head & 1;
-    } else {
-      *thread = place / 2 * 4 + (head & 7) / 2;
-      *kept = head / 8 * 4 + (head & 1) + 2 * (place & 1);
-    }
-  }
-
-  __device__ void publish_mass(const PairCursor& pair, int k, int part, int place,
-                               std::uint32_t epoch) {
-    const int head = warp_head(k);
-    if (head >= p_.group) return;
-    take_part(pair, part);
-    const Mass own = add_runs(k);
-    if (lane_ != 31) return;
-    shared_.masses[warp_][k][part_] = own;
-    if (first_part() == 0)
-      publish(team().masses + (place * kSlots + head) * team().splits + split(), own, epoch);
-  }
-
-  // Adds up the runs of a head, of which a lane takes four; lane 31 returns the sum.
-  __device__ Mass add_runs(int k) {
-    constexpr int kEach = kRunsOfHead / 32;
-    const int head = warp_head(k);
-    const Run* all = reinterpret_cast<const Run*>(handed());
-    Run runs[kEach];
-    float largest = kNoScore;
-#pragma unroll
-    for (int r = 0; r < kEach; ++r) {
-      int thread, kept;
-      place_of_run(head, lane_ * kEach + r, &thread, &kept);
-      runs[r] = all[kept * kStreamThreads + thread];
-      largest = fmaxf(largest, runs[r].exponent);
-    }
-    // Exponents are integers; what lies beyond 2^29 is told as no number or no weight.
-    const int exponent =
-        __reduce_max_sync(0xffffffffU, static_cast<int>(fmaxf(-0x1p29F, fminf(largest, 0x1p29F))));
-    std::uint64_t ends[kEach];
-    std::uint64_t sum = 0;
-    bool number = exponent < (1 << 29);
-#pragma unroll
-    for (int r = 0; r < kEach; ++r) {
-      const float total =
-          runs[r].total * power_of_two(runs[r].exponent - static_cast<float>(exponent));
-      number = number && total == total;
-      sum += __float2ull_rn(total * static_cast<float>(std::uint64_t{1} << kMassBits));
-      ends[r] = sum;
-    }
-    const std::uint64_t before = sum_through(sum) - sum;
-#pragma unroll
-    for (int r = 0; r < kEach; ++r) {
-      shared_.ends[list_of(head)][lane_ * kEach + r] = before + ends[r];
-    }
-    number = __all_sync(0xffffffffU, static_cast<int>(number)) != 0;
-    __syncwarp();
-    return {number ? before + sum : kNotANumber, exponent > -(1 << 29) ? exponent : kNoExponent};
-  }
-
-  // Sum of the lanes up to this one.
-  __device__ std::uint64_t sum_through(std::uint64_t value) const {
-#pragma unroll
-    for (int offset = 1; offset < 32; offset *= 2) {
-      const std::uint64_t other = __shfl_up_sync(0xffffffffU, value, offset);
-      if (lane_ >= offset) value += other;
-    }
-    return value;
-  }
-
-  // Waits for the masses of the team: what lies before each share, and the total.
-  __device__ void collect_masses(const PairCursor& pair, int head, int place, std::uint32_t epoch) {
-    const int splits = team().splits;
-    const ulonglong2* words = team().masses + (place * kSlots + head) * splits;
-    // A lane takes adjacent blocks, so that sums over lanes follow the order of the blocks.
-    const int each = (splits + 31) / 32;
-    const int first = lane_ * each, last = min(splits, first + each);
-    Mass sum{0, kNoExponent};
-    std::uint64_t before_own = 0;
-#pragma unroll 1
-    for (int s = first; s < last; ++s) {
-      const Mass mass = receive(words + s, epoch, !rehearsing_);
-      const int exponent = max(sum.exponent, mass.exponent);
-      if (mass.units == kNotANumber || sum.units == kNotANumber) {
-        sum.units = kNotANumber;
-      } else {
-        sum.units = shifted(sum.units, exponent - sum.exponent) +
-                    shifted(mass.units, exponent - mass.exponent);
-      }
-      sum.exponent = exponent;
-    }
-    const int exponent = __reduce_max_sync(0xffffffffU, sum.exponent);
-    const bool number = __all_sync(0xffffffffU, sum.units != kNotANumber) != 0;
-    std::uint64_t units = shifted(sum.units, exponent - sum.exponent);
-    if (each > 1) {
-      // Exactly the sum of what each block will take.
-      units = 0;
-#pragma unroll 1
-      for (int s = first; s < last; ++s) {
-        const Mass mass = receive(words + s, epoch, !rehearsing_);
-        if (s == own_split_) before_own = units;
-        units += shifted(mass.units, exponent - mass.exponent);
-      }
-    }
-    const std::uint64_t through = sum_through(units);
-    const std::uint64_t total = number ? __shfl_sync(0xffffffffU, through, 31) : kNotANumber;
-    before_shares_ = through - units + before_own;
-    const double offset = __shfl_sync(0xffffffffU, shared_offset_, head % kWarpHeads);
-    if (lane_ == 0) {
-      HeadInHand& own = hand();
-      own.total = total;
-      own.exponent = exponent;
-      own.offset = offset;
-      own.stride = static_cast<double>(total) * team().inverse_samples;
-      own.inverse_stride = reciprocal(own.stride);
-      if (own_split_ == 0 && first_part() == 0 && !rehearsing_) note_log_sum_exp(pair, head, own);
-    }
-    __syncwarp();
-  }
-
-  // What lies before the share in hand, its weight and its draws.
-  __device__ void take_mass(const PairCursor& pair, int k) {
-    if (parts() > 1) add_runs(k);  // those of the last share took their place
-    const Mass mass = shared_.masses[warp_][k][part_];
-    const std::uint64_t before =
-        __shfl_sync(0xffffffffU, before_shares_, split() / ((team().splits + 31) / 32));
-    HeadInHand& own = hand();
-    const int shift = own.exponent - mass.exponent;
-    const std::uint64_t units = shifted(mass.units, shift);
-    // Lanes 0 and 1: the draws below this share's keys, and below their end.
-    int below = 0;
-    if (own.total != kNotANumber && own.total != 0) {
-      below = draws_of(pair, warp_head(k)).below(lane_ == 0 ? before : before + units);
-    }
-    const int end = __shfl_sync(0xffffffffU, below, 1);
-    if (lane_ == 0) {
-      own.before = before;
-      own.own_units = units;
-      own.own_shift = shift;
-      own.first_draw = below;
-      own.own_draws = end - below;
-    }
-    __syncwarp();
-  }
-
-  __device__ void note_log_sum_exp(const PairCursor& pair, int head, const HeadInHand& own) const {
-    if (p_.arguments.log_sum_exp == nullptr) return;
-    float value = __int_as_float(0x7fc00000);
-    if (own.total != kNotANumber) {
-      value = 0.69314718055994531F *
-              (log2f(static_cast<float>(own.total)) + static_cast<float>(own.exponent - kMassBits));
-    }
-    p_.arguments.log_sum_exp[first_head(pair) + head] = value;
-  }
-
-  __device__ float* sorted_of(int head) const {
-    return p_.sorted + ((static_cast<std::size_t>(blockIdx.x) * 2 + turn_) * kSlots + head) *
-                           p_.arguments.samples;
-  }
-
-  __device__ Draws draws_of(const PairCursor& pair, int head) const {
-    const HeadInHand& own = hand();
-    Draws draws{p_.arguments.scheme, team().samples, own.total, own.stride,
-                own.inverse_stride,  own.offset,     nullptr,   {}};
-    if (draws.scheme == ValueScheme::kSystematic) return draws;
-    draws.stream = stream_of(pair, head);
-    draws.sorted = sorted_of(head);
-    return draws;
-  }
-
-  // Lists the tokens on which the draws of this window fall, and how many on each; in
-  // parts, of which each warp that shares a head makes one.
-  __device__ void find_draws(const PairCursor& pair, int k, int window) {
-    const int draws = min(kListDraws, hand().own_draws - window);
-    int listed = 0;
-#pragma unroll 1
-    for (int part = first_part(); part <= last_part(); ++part) {
-      listed = draws <= kDrawsByPosition ? find_by_position(pair, k, part, window, draws, listed)
-                                         : find_by_run(pair, k, part, window, draws, listed);
-    }
-    if (lane_ == 0) shared_.draw_counts[warp_] = listed;
-    __syncwarp();
-  }
-
-  // A lane a draw. Equal tokens of adjacent draws become one entry.
-  __device__ int find_by_position(const PairCursor& pair, int k, int part, int window, int draws,
-                                  int listed) {
-    const Draws all = draws_of(pair, warp_head(k));
-#pragma unroll 1
-    for (int slot = 32 * part; slot < draws; slot += 32 * kHeadWarps) {
-      const std::uint32_t token = token_at(
-          pair, k, all.position(hand().first_draw + window + min(slot + lane_, draws - 1)));
-      const int here = min(32, draws - slot);
-      const std::uint32_t last = __shfl_up_sync(0xffffffffU, token, 1);
-      const bool first = lane_ < here && (lane_ == 0 || token != last);
-      const unsigned firsts = __ballot_sync(0xffffffffU, first);
-      const unsigned later = lane_ < 31 ? firsts >> (lane_ + 1) : 0;
-      if (first) {
-        shared_.draws[warp_][listed + __popc(firsts & ((1U << lane_) - 1))] =
-            token << kCountBits |
-            static_cast<std::uint32_t>(later != 0 ? __ffs(static_cast<int>(later)) : here - lane_);
-      }
-      listed += __popc(firsts);
-    }
-    return listed;
-  }
-
-  // The first token of this block through which the weight exceeds a position of the whole line.
-  // Sums are compared at the exponent at which they were made: x >> shift > y is x >= (y + 1) <<
-  // shift.
-  __device__ std::uint32_t token_at(const PairCursor& pair, int k, std::uint64_t position) const {
-    constexpr int kAhead = 8;
-    const std::uint64_t* ends = shared_.ends[list_of(warp_head(k))];
-    // Rounding may put a draw just outside of the block to which its number belongs.
-    const std::uint64_t before = hand().before;
-    const std::uint64_t inside =
-        position <= before ? 0 : min(position - before, hand().own_units - 1);
-    const std::uint64_t target = (inside + 1) << hand().own_shift;
-    int run = 0;
-#pragma unroll 1
-    for (int half = kRunsOfHead / 2; half > 0; half /= 2) {
-      run += ends[run + half - 1] < target ? half : 0;
-    }
-    const std::uint64_t before_run = run > 0 ? ends[run - 1] : 0;
-    const float left = static_cast<float>(target - before_run) * 0x1p-40F;
-    const float exponent = static_cast<float>(shared_.masses[warp_][k][part_].exponent);
-    int thread, kept;
-    place_of_run(warp_head(k), run, &thread, &kept);
-    const float* scores = scores_of(thread, kept);
-    float running = 0;
-    int place = 0;
-#pragma unroll 1
-    for (int i = 0; i < run_scores_ && place == i; i += kAhead) {
-      float weights[kAhead];
-#pragma unroll
-      for (int a = 0; a < kAhead; ++a) {
-        weights[a] = -__int_as_float(0x7f800000);
-        if (i + a < run_scores_) weights[a] = scores[(i + a) * Shape::kRuns * kStreamThreads];
-      }
-#pragma unroll
-      for (int a = 0; a < kAhead; ++a) {
-        running += power_of_two(weights[a] - exponent);
-        place += running < left ? 1 : 0;
-      }
-    }
-    if (place >= run_scores_) {
-      // Rounding leaves the sum short: the last token that has a weight.
-      place = run_scores_ - 1;
-      while (place > 0 &&
-             !(power_of_two(scores[place * Shape::kRuns * kStreamThreads] - exponent) > 0)) {
-        --place;
-      }
-    }
-    return static_cast<std::uint32_t>(min(token_of(place, thread, kept), pair.length - 1));
-  }
-
-  // Scores of a run, one every kRuns * kStreamThreads.
-  __device__ const float* scores_of(int thread, int kept) const {
-    const float* scores = handed() + Shape::kRunFloats;
-    return scores + (Shape::kRuns == 2 ? 2 * thread + kept
-                                       : 4 * (kept / 4 * kStreamThreads + thread) + (kept & 3));
-  }
-
-  // Of score `place` of a run.
-  __device__ int token_of(int place, int thread, int kept) const {
-    const int step = place / Shape::kTiles * p_.splits + own_split_ + part_;
-    return (step * kStreamWarps + thread / 32) * Shape::kStepTokens +
-           Shape::token_of_run(thread % 32, kept, place % Shape::kTiles);
-  }
-
-  // A lane a run, for blocks on which many draws fall.
-  __device__ int find_by_run(const PairCursor& pair, int k, int part, int window, int draws,
-                             int listed) {
-    const Draws all = draws_of(pair, warp_head(k));
-    const int low = hand().first_draw + window;
-    const int high = low + draws;
-#pragma unroll 1
-    for (int run = part * 32 + lane_; run < kRunsOfHead; run += 32 * kHeadWarps) {
-      const std::uint64_t begin = run > 0 ? shared_.ends[list_of(warp_head(k))][run - 1] : 0;
-      const std::uint64_t end = shared_.ends[list_of(warp_head(k))][run];
-      const int from = max(low, below_inside(all, begin));
-      const int to = min(high, below_inside(all, end));
-      int entries = 0;
-      std::uint32_t* found = shared_.found[list_of(warp_head(k))] + (from - low);
-      if (to > from) entries = walk(pair, all, k, run, begin, from, to, found);
-      // Entries of all lanes without gaps.
-      int through = entries;
-#pragma unroll
-      for (int offset = 1; offset < 32; offset *= 2) {
-        const int other = __shfl_up_sync(0xffffffffU, through, offset);
-        if (lane_ >= offset) through += other;
-      }
-      for (int e = 0; e < entries; ++e) {
-        shared_.draws[warp_][listed + through - entries + e] = found[e];
-      }
-      listed += __shfl_sync(0xffffffffU, through, 31);
-    }
-    return listed;
-  }
-
-  // Draws below a place in this block, in units at the block's exponent.
-  __device__ int below_inside(const Draws& all, std::uint64_t units) const {
-    return all.below(hand().before + shifted(units, hand().own_shift));
-  }
-
-  // Goes through the tokens of a run that holds the draws from `from` to `to` - 1, or some of them;
-  // returns how many tokens it found.
-  __device__ int walk(const PairCursor& pair, const Draws& all, int k, int run, std::uint64_t begin,
-                      int from, int to, std::uint32_t* found) const {
-    constexpr int kAhead = 4;
-    int thread, kept;
-    place_of_run(warp_head(k), run, &thread, &kept);
-    const float exponent = static_cast<float>(shared_.masses[warp_][k][part_].exponent);
-    const float* scores = scores_of(thread, kept);
-    // A weight of 1 at the block's exponent is 2^40 units there; places are relative to the run's
-    // begin.
-    const double start =
-        static_cast<double>(hand().before + shifted(begin, hand().own_shift)) * all.inverse_stride;
-    const float per_weight =
-        ldexpf(static_cast<float>(all.inverse_stride), kMassBits - hand().own_shift);
-    const float phase = static_cast<float>(start - from - all.shared);
-    int done = from, entries = 0, last_token = 0;
-    float running = 0;
-#pragma unroll 1
-    for (int i = 0; i < run_scores_ && done < to; i += kAhead) {
-      float weights[kAhead];
-#pragma unroll
-      for (int a = 0; a < kAhead; ++a) {
-        weights[a] = -__int_as_float(0x7f800000);
-        if (i + a < run_scores_) weights[a] = scores[(i + a) * Shape::kRuns * kStreamThreads];
-      }
-#pragma unroll
-      for (int a = 0; a < kAhead; ++a) {
-        const float weight = power_of_two(weights[a] - exponent);
-        running += weight;
-        int through;
-        if (p_.arguments.scheme == ValueScheme::kSystematic) {
-          through = from + static_cast<int>(ceilf(fmaf(running, per_weight, phase)));
-        } else {
-          through = all.below_strata(start + static_cast<double>(running * per_weight));
-        }
-        through = min(through, to);
-        if (weight > 0) {
-          last_token = token_of(i + a, thread, kept);
-          if (through > done) {
-            found[entries++] = entry_of(pair, last_token, through - done);
-            done = through;
-          }
-        }
-      }
-    }
-    // Rounding may leave the last draws behind the sum of the weights: they fall on the last token.
-    if (done < to) found[entries++] = entry_of(pair, last_token, to - done);
-    return entries;
-  }
-
-  __device__ static std::uint32_t entry_of(const PairCursor& pair, int token, int count) {
-    return static_cast<std::uint32_t>(min(token, pair.length - 1)) << kCountBits |
-           static_cast<std::uint32_t>(count);
-  }
-
-  // A group of lanes reads a row; several rows of each are on their way at once. Row i is added to
-  // sum i % kStreams of the streams of a head.
-  __device__ void gather(const PairCursor& pair) {
-    const int first_warp = kInTurns ? warp_ : warp_ - first_part();
-    const int last_warp = kInTurns ? warp_ : first_warp + kHeadWarps - 1;
-    const int first_listed = shared_.draw_counts[first_warp];
-    const int listed =
-        first_listed + (last_warp != first_warp ? shared_.draw_counts[last_warp] : 0);
-    const Lists lists{shared_.draws[first_warp], shared_.draws[last_warp] - first_listed,
-                      first_listed, listed};
-    const PairRows rows = rows_of(p_, p_.arguments.values, element_bytes(kType), pair);
-    if (kHeadWarps == 1 || kInTurns) {
-      gather_every<kWarpGroups>(rows, lists, lane_ / Shape::kRowGroup);
-    } else {
-      gather_every<kWarpGroups * kHeadWarps>(
-          rows, lists, warp_ % kHeadWarps * kWarpGroups + lane_ / Shape::kRowGroup);
-    }
-  }
-
-  struct Lists {
-    const std::uint32_t* first;
-    const std::uint32_t* second;  // at the index in both together
-    int first_count, count;
-  };
-
-  template <int kGroups>
-  __device__ void gather_every(const PairRows& rows, const Lists& lists, int group) {
-    constexpr int kRows = 8;
-    constexpr int kOwn = kStreams / kGroups;  // streams of a lane
-    const int part = lane_ % Shape::kRowGroup;
-    float sums[kOwn][Shape::kRowElements] = {};
-#pragma unroll 1
-    for (int slot = group; slot < lists.count; slot += kRows * kGroups) {
-      uint4 words[kRows];
-      float counts[kRows];
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        const int index = slot + r * kGroups;
-        counts[r] = 0;
-        words[r] = make_uint4(0, 0, 0, 0);
-        if (index < lists.count && part < Shape::kRowLanes) {
-          const std::uint32_t drawn =
-              index < lists.first_count ? lists.first[index] : lists.second[index];
-          counts[r] = static_cast<float>(drawn & ((1U << kCountBits) - 1));
-          words[r] = __ldg(reinterpret_cast<const uint4*>(
-              rows.row(static_cast<int>(drawn >> kCountBits)) + 16 * part));
-        }
-      }
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        add_row<kType>(sums[r % kOwn], words[r], counts[r]);
-      }
-    }
-    // (0 + 1) + (2 + 3) of four streams, in whichever lanes they are.
-    float* to = shared_.sums[warp_] + part * Shape::kRowElements;
-#pragma unroll
-    for (int e = 0; e < Shape::kRowElements; ++e) {
-      float first = sums[0][e];
-      float second = sums[kOwn - 1][e];
-#pragma unroll
-      for (int offset = Shape::kRowGroup; offset < 32; offset *= 2) {
-        first += __shfl_xor_sync(0xffffffffU, first, offset);
-        if (kOwn == 2) second += __shfl_xor_sync(0xffffffffU, second, offset);
-      }
-      if (lane_ < Shape::kRowLanes) to[e] += kOwn == 2 ? first + second : first;
-    }
-  }
-
-  __device__ void clear_sums() {
-    for (int f = lane_; f < kDimension; f += 32) shared_.sums[warp_][f] = 0;
-    __syncwarp();
-  }
-
-  // This block's sums of a head, to the blocks that add them up.
-  __device__ void send(int head, int place, std::uint32_t epoch) {
-    const bool both = kInTurns;
-    sync_head(head);
-    const int splits = team().splits, per_share = team().outputs_per_share;
-    std::uint64_t* words =
-        team().partials + static_cast<std::size_t>(place) * splits * splits * per_share;
-    const float inverse = __fdividef(1.0F, static_cast<float>(per_share));
-    const int parts = both ? 1 : kHeadWarps;
-    const int part = both ? 0 : warp_ % kHeadWarps;
-#pragma unroll 1
-    for (int f = part * 32 + lane_; f < kDimension; f += 32 * parts) {
-      float sum = shared_.sums[warp_ - part][f];
-      if (parts == 2) sum += shared_.sums[warp_ - part + 1][f];
-      if (hand().total == kNotANumber) sum = __int_as_float(0x7fc00000);
-      const int o = head * kDimension + f;
-      const int owner = static_cast<int>((static_cast<float>(o) + 0.5F) * inverse);
-      publish(words + (owner * splits + split()) * per_share + (o - owner * per_share), sum, epoch);
-    }
-    sync_head(head);
-  }
-
-  // Adds up the sums of all shares for this block's part of the output.
-  __device__ void finish(const PairCursor& pair, int place, std::uint32_t epoch) {
-#pragma unroll 1
-    for (int part = 0; part < parts(); ++part) {
-      finish_share(pair, rehearsing_ ? 0 : own_split_ + part, place, epoch);
-    }
-  }
-
-  __device__ void finish_share(const PairCursor& pair, int owner, int place, std::uint32_t epoch) {
-    const int splits = team().splits, per_share = team().outputs_per_share;
-    const int begin = owner * per_share;
-    const int count = min(per_share, p_.group * kDimension - begin);
-    const std::uint64_t* words =
-        team().partials + static_cast<std::size_t>(place * splits + owner) * splits * per_share;
-    const int all = count > 0 ? splits * per_share : 0;
-    const bool whole = count == per_share;
-    const int threads = kTurnThreads;
-    const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
-    float* finished = shared_.finished[turn_];
-#pragma unroll 4
-    for (int i = thread; i < all; i += threads) {
-      if (whole || i % per_share < count) finished[i] = receive(words + i, epoch, !rehearsing_);
-    }
-    sync_turn();
-    const DecodeArguments& a = p_.arguments;
-    const float scale =
-        a.values.head_scales != nullptr ? __ldg(a.values.head_scales + pair.kv_head) : 1.0F;
-    for (int o = thread; o < count; o += threads) {
-      float sum = 0;
-#pragma unroll 4
-      for (int s = 0; s < splits; ++s) sum += finished[s * per_share + o];
-      if (!rehearsing_) {
-        store_output(a.output, a.query_type, first_head(pair) * kDimension + begin + o,
-                     sum * scale / static_cast<float>(a.samples));
-      }
-    }
-    sync_turn();
-  }
-
-  // Independent draws in order: sums of exponential gaps over their total are order statistics of
-  // uniform draws (Devroye, "Non-Uniform Random Variate Generation", section V.2).
-  __device__ void sort_draws(const DrawStream& stream, float* scan, float* sorted) const {
-    const int threads = kTurnThreads;
-    const int thread = kInTurns ? warp_ / kHeadWarps * 32 + lane_ : thread_;
-    // Cut for kSampleThreads threads in either case, so that the sums are the same.
-    const int samples = p_.arguments.samples;
-    const int each = (samples + kSampleThreads) / kSampleThreads;
-#pragma unroll 1
-    for (int t = thread; t < kSampleThreads; t += threads) {
-      float own = 0;
-      for (int i = t * each; i < min(samples + 1, (t + 1) * each); ++i) own += gap(stream, i);
-      scan[t] = own;
-    }
-    sync_turn();
-#pragma unroll 1
-    for (int t = thread; t < kSampleThreads; t += threads) {
-      double before = 0, all = 0;
-      for (int other = 0; other < kSampleThreads; ++other) {
-        if (other == t) before = all;
-        all += scan[other];
-      }
-      float running = 0;
-      for (int i = t * each; i < min(samples, (t + 1) * each); ++i) {
-        running += gap(stream, i);
-        sorted[i] = static_cast<float>((before + running) / all * samples);
-      }
-    }
-    sync_turn();
-  }
-
-  // One of the exponential gaps between sorted draws.
-  __device__ static float gap(const DrawStream& stream, int i) {
-    return -logf(static_cast<float>(1 - stream.uniform(i + 1)));
-  }
-
-  const Parameters& p_;
-  Shared& shared_;
-  const float* scores_;
-  int team_, own_split_, thread_, warp_, lane_;
-  int buffer_ = 0;
-  int run_scores_ = 0;        // scores of a run
-  double shared_offset_ = 0;  // of kSystematic, of the head that is this lane's number
-  bool rehearsing_ = false;   // the team is then this block alone
-  int turn_ = 0;
-  int part_ = 0;                     // the share in hand among this block's
-  std::uint64_t before_shares_ = 0;  // what lies before this lane's shares
 };
 
 }  // namespace santa::gpu

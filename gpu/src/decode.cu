@@ -7,6 +7,7 @@
 #include "kernel_table.hpp"
 #include "parameters.cuh"
 #include "refusal.hpp"
+#include "tile_decode.hpp"
 
 namespace santa::gpu {
 namespace {
@@ -116,12 +117,21 @@ void check_pointers(const DecodeArguments& a) {
   check_pointer("output", a.output, 2);
 }
 
+void check_workspace(const DecodeArguments& a, std::size_t bytes) {
+  check_pointer("workspace", a.workspace, 256);
+  if (a.workspace_bytes < bytes) {
+    refuse(Status::kWorkspaceTooSmall, "workspace_bytes is %zu, needed are %zu", a.workspace_bytes,
+           bytes);
+  }
+}
+
 struct Plan {
   Parameters parameters;
   KernelEntry kernel;
   int slots = 0;
   int blocks = 0;
   std::size_t shared_bytes = 0;
+  std::size_t kept_bytes = 0;  // of the workspace, from its begin: what launches leave for the next
   std::size_t workspace_bytes = 0;
 };
 
@@ -173,10 +183,11 @@ Plan plan_of(const DecodeArguments& a) {
   // See BlockShape: several requests' scores only where most of the memory is left for loads.
   constexpr std::size_t kRoomy = 136 * 1024;
   while (2 * p.parts <= plan.kernel.parts && p.splits % (2 * p.parts) == 0 && p.splits <= 32 &&
-         shared_bytes(2 * p.parts, 2) <= kRoomy && keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
+         shared_bytes(2 * p.parts, kMaximumBuffers) <= kRoomy && keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
     p.parts *= 2;
   }
   p.teams *= p.parts;
+  p.rounds = (pairs + p.teams - 1) / p.teams;
   p.next_request = p.teams / a.kv_heads;
   p.next_kv_head = p.teams % a.kv_heads;
   while ((1 << p.block_tokens_log2) < a.block_tokens) ++p.block_tokens_log2;
@@ -188,7 +199,7 @@ Plan plan_of(const DecodeArguments& a) {
   p.handover_floats = p.parts * p.part_floats;
   const bool in_shared = shared_bytes(p.parts, 1) <= static_cast<std::size_t>(shared_limit);
   p.buffers = in_shared ? 1 : 2;
-  while (in_shared && p.buffers < kMaximumBuffers &&
+  while (in_shared && p.buffers < std::min(kMaximumBuffers, p.rounds) &&
          shared_bytes(p.parts, p.buffers + 1) <= kRoomy) {
     ++p.buffers;
   }
@@ -204,7 +215,6 @@ Plan plan_of(const DecodeArguments& a) {
   const std::size_t team_parts =
       most_teams * (plan.slots == 4 ? kMaximumParts : 1) * kExchanges * p.splits;
   p.processors = processors;
-  p.rounds = (pairs + p.teams - 1) / p.teams;
   p.epochs = reinterpret_cast<std::uint32_t*>(
       place(static_cast<std::size_t>(processors) * sizeof(std::uint32_t)));
   p.masses = reinterpret_cast<ulonglong2*>(place(team_parts * plan.slots * sizeof(ulonglong2)));
@@ -213,6 +223,7 @@ Plan plan_of(const DecodeArguments& a) {
   p.rehearsals = place(processors * p.rehearsal_bytes);
   p.partials = reinterpret_cast<std::uint64_t*>(
       place(team_parts * p.splits * p.outputs_per_share * sizeof(std::uint64_t)));
+  plan.kept_bytes = layout.used;
   if (a.scheme == ValueScheme::kIndependent) {
     p.sorted = reinterpret_cast<float*>(
         place(static_cast<std::size_t>(blocks) * 2 * plan.slots * a.samples * sizeof(float)));
@@ -225,10 +236,28 @@ Plan plan_of(const DecodeArguments& a) {
   return plan;
 }
 
+// Of a tile scheme; returns where its part of the workspace begins.
+std::size_t check_tiles(const DecodeArguments& a) {
+  const Plan plan = plan_of(a);
+  if (a.key_layout != KeyLayout::kTokenMajor) {
+    refuse(Status::kUnsupported,
+           "key_layout is kFeatureMajor, allowed with schemes in tiles is kTokenMajor");
+  }
+  if (a.tile_tokens < kMinimumTileTokens || a.tile_tokens > kMaximumTileTokens ||
+      a.tile_tokens % kTileTokensStep != 0) {
+    refuse(Status::kInvalidArgument, "tile_tokens is %d, allowed are multiples of %d, %d to %d",
+           a.tile_tokens, kTileTokensStep, kMinimumTileTokens, kMaximumTileTokens);
+  }
+  return plan.kept_bytes;
+}
+
 }  // namespace
 
 std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
   try {
+    if (in_tiles(arguments.scheme)) {
+      return tile_workspace_bytes(arguments, check_tiles(arguments));
+    }
     return plan_of(arguments).workspace_bytes;
   } catch (const Refused&) {
     return 0;
@@ -237,13 +266,16 @@ std::size_t decode_workspace_bytes(const DecodeArguments& arguments) {
 
 Status decode(const DecodeArguments& arguments, cudaStream_t stream) {
   try {
+    if (in_tiles(arguments.scheme)) {
+      const std::size_t kept = check_tiles(arguments);
+      check_pointers(arguments);
+      check_workspace(arguments, tile_workspace_bytes(arguments, kept));
+      check_cuda(launch_tiles(arguments, kept, stream), "launch");
+      return Status::kOk;
+    }
     Plan plan = plan_of(arguments);
     check_pointers(arguments);
-    check_pointer("workspace", arguments.workspace, 256);
-    if (arguments.workspace_bytes < plan.workspace_bytes) {
-      refuse(Status::kWorkspaceTooSmall, "workspace_bytes is %zu, needed are %zu",
-             arguments.workspace_bytes, plan.workspace_bytes);
-    }
+    check_workspace(arguments, plan.workspace_bytes);
     check_cuda(
         cudaFuncSetAttribute(plan.kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(plan.shared_bytes)),

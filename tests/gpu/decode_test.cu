@@ -236,6 +236,53 @@ TEST(Decode, PagedIsContiguousBitForBit) {
   }
 }
 
+// The second request lies beyond 2^31 elements of each cache.
+TEST(Decode, OffsetsBeyondTwoToThe31) {
+  SANTA_NEED_DEVICE();
+  for (const int block : {0, 64}) {
+    for (const bool feature_major : {false, true}) {
+      Shape shape;
+      shape.lengths = {300, 320};
+      shape.block_tokens = block;
+      shape.feature_major = feature_major;
+      Problem problem(shape);
+      problem.upload();
+      const std::vector<float> near = problem.run(3);
+      DecodeArguments& a = problem.arguments();
+      constexpr std::int64_t kFar = (std::int64_t{1} << 31) + 4096;  // elements
+      const std::size_t key_bytes = problem.keys_.size(), value_bytes = problem.values_.size();
+      const Device<std::uint8_t> far(2 * kFar + 2 * (key_bytes + value_bytes));
+      std::uint8_t* second = far.get() + 2 * kFar;
+      const auto copy = [](std::uint8_t* to, const void* from, std::size_t bytes) {
+        check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
+      };
+      if (block == 0) {
+        copy(far.get(), a.keys.data, key_bytes / 2);
+        copy(far.get() + key_bytes, a.values.data, value_bytes / 2);
+        copy(second, static_cast<const char*>(a.keys.data) + key_bytes / 2, key_bytes / 2);
+        copy(second + key_bytes, static_cast<const char*>(a.values.data) + value_bytes / 2,
+             value_bytes / 2);
+        a.keys.block_stride = a.values.block_stride = kFar;
+        a.keys.data = far.get();
+        a.values.data = far.get() + key_bytes;
+      } else {
+        // All blocks lie behind 2^31 elements: their numbers grow by as many strides.
+        const std::int64_t blocks = kFar / a.values.block_stride + 1;
+        copy(far.get() + 2 * blocks * a.keys.block_stride, a.keys.data, key_bytes);
+        copy(far.get() + 2 * blocks * a.values.block_stride + key_bytes, a.values.data,
+             value_bytes);
+        std::vector<std::int32_t> table = problem.table_;
+        for (std::int32_t& entry : table) entry += static_cast<std::int32_t>(blocks);
+        check(cudaMemcpy(const_cast<std::int32_t*>(a.block_table), table.data(), 4 * table.size(),
+                         cudaMemcpyHostToDevice));
+        a.keys.data = far.get();
+        a.values.data = far.get() + key_bytes;
+      }
+      EXPECT_EQ(problem.run(3), near) << block << ' ' << feature_major;
+    }
+  }
+}
+
 TEST(Decode, EmptyRequestsGiveZeros) {
   SANTA_NEED_DEVICE();
   Shape shape;

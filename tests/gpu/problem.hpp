@@ -116,6 +116,7 @@ struct Shape {
   ElementType cache_type = ElementType::kBf16, query_type = ElementType::kBf16;
   int samples = 256;
   ValueScheme scheme = ValueScheme::kSystematic;
+  int tile_tokens = 256;
   int block_tokens = 0;  // 0: contiguous
   int capacity = 0;      // tokens a request; 0: the longest length
   bool head_major = false;
@@ -323,6 +324,7 @@ class Problem {
     a.head_dimension = shape_.head_dimension;
     a.samples = shape_.samples;
     a.scheme = shape_.scheme;
+    a.tile_tokens = shape_.tile_tokens;
     a.score_scale = score_scale();
     a.queries = device_queries_.get();
     a.query_type = shape_.query_type;

@@ -1,8 +1,8 @@
 // Decode attention by sampled values on a CUDA device: for one new token of each request, scores
 // against all cached keys, S draws from the softmax, and the sum of the drawn value rows over S
-// (arXiv 2605.01910, section 3.1). Draws are unbiased for every value scheme here. Scores are those
-// of the query, or of a Bernoulli estimate of it that leaves features of the keys unread (section
-// 5).
+// (arXiv 2605.01910, section 3). Draws are unbiased for every value scheme but kTileProportional.
+// Scores are those of the query, or of a Bernoulli estimate of it that leaves features of the keys
+// unread (section 5).
 //
 // Nothing is allocated and nothing is copied to the host by a launch, so it can be captured in a
 // CUDA graph. The result for a request depends on its own keys, values, query, length, seed, offset
@@ -26,6 +26,18 @@ enum class ValueScheme {
   kSystematic,   // one offset for all: section 3.1, eq. 8, over the whole context
   kStratified,   // one offset each stratum
   kIndependent,  // S independent draws
+
+  // In tiles of `tile_tokens` adjacent keys, each with one offset and a systematic draw of its own:
+  // S2ANTA-prop (algorithms 2 to 5): a tile's draws are S times its share of the weight, rounded so
+  // that they add up to S by largest remainder, of equal remainders the lower tile's first. Which
+  // tiles are rounded up is no chance, so this is biased: a tile's weight is off by less than 1 /
+  // S.
+  kTileProportional,
+  // S2ANTA-flash (algorithms 6 to 8): every tile, a last one with fewer keys too, draws
+  // max(1, round(S / T)) times, T being the tiles of the request's length, halves rounded up; its
+  // mean counts by its weight. So the rows drawn are T times that, not S.
+  // Both need token-major keys, so exact scores.
+  kTileUniform,
 };
 
 // What the keys are multiplied with.
@@ -67,6 +79,7 @@ struct DecodeArguments {
   int head_dimension = 0;  // 64, 96, 128, 192 or 256
   int samples = 0;         // S, 1 to 2^20
   ValueScheme scheme = ValueScheme::kSystematic;
+  int tile_tokens = 256;  // a multiple of 16, 128 to 1024; kTileProportional and kTileUniform only
   ScoreScheme scores = ScoreScheme::kExact;  // others need feature-major keys
   int bernoulli_draws = 0;                   // B, 1 to 64, of the Bernoulli schemes
   float score_scale = 0;  // of the dot products, usually 1 / sqrt(head_dimension)
@@ -106,7 +119,8 @@ struct DecodeArguments {
 std::size_t decode_workspace_bytes(const DecodeArguments& arguments);
 
 // Launches on the stream; errors of the kernel itself appear at the stream's next synchronisation.
-// All thread blocks of a launch wait for one another: it is a cooperative launch.
+// Two kernels for kTileUniform, four for kTileProportional; for the others one, cooperative, whose
+// thread blocks wait for one another.
 Status decode(const DecodeArguments& arguments, cudaStream_t stream);
 
 }  // namespace santa::gpu
