@@ -220,7 +220,8 @@ Plan plan_of(const DecodeArguments& a) {
       place(static_cast<std::size_t>(processors) * sizeof(std::uint32_t)));
   p.masses = reinterpret_cast<ulonglong2*>(place(team_parts * plan.slots * sizeof(ulonglong2)));
   p.rehearsal_bytes = plan.slots * sizeof(ulonglong2) +
-                      static_cast<std::size_t>(p.group) * a.head_dimension * sizeof(std::uint64_t);
+                      static_cast<std::size_t>(p.group) * a.head_dimension * sizeof(std::uint64_t) +
+                      (plan.kernel.run_floats + plan.kernel.step_scores) * sizeof(float);
   p.rehearsals = place(processors * p.rehearsal_bytes);
   p.partials = reinterpret_cast<std::uint64_t*>(
       place(team_parts * p.splits * p.outputs_per_share * sizeof(std::uint64_t)));
