@@ -135,10 +135,10 @@ Part make_key_access(const Settings& settings, const Execution& execution) {
   part.name = "table5";
   part.title = "Tables 5 and 6: key features read with Bernoulli scores";
   part.method = fmt::format(
-      "Stratified Bernoulli draws of the queries of {}, {} query heads a KV head; mean over {} "
-      "encodings. {}The check is the paper's estimator in float64, its norm the largest magnitude; "
-      "the unit folds the scale of each key feature into the query and rounds its step up to a "
-      "grid. The paper's models have groups of four.",
+      R"(Stratified Bernoulli draws of the queries of {}, {} query heads a KV head; mean over {} encodings.
+{}The check is the paper's estimator in float64, its norm the largest magnitude; the unit folds
+the scale of each key feature into the query and rounds its step up to a grid. The paper's models
+have groups of four.)",
       settings.trace_name, heads.front().head.tensors.shape.query_heads, kEncodings, kIntervals);
   part.label_columns = {"features of", "B", "the paper's model"};
   part.unit = "%";
@@ -162,6 +162,14 @@ Part make_key_access(const Settings& settings, const Execution& execution) {
     if (rows[r].bitnet) add("BitNet-2B-4T", *rows[r].bitnet);
     if (rows[r].llama) add("Llama-3.1-8B", *rows[r].llama);
   }
+  part.summary = "fewer features than the paper's models; the same shape in B";
+  part.finding =
+      R"(The share grows with B as in the paper, and the mean query reads far fewer features than the union
+of separate ones, but this model's queries are more uneven: a few features are so large that most
+others are rarely drawn. The paper notes the same difference between its two models. The unit
+reads fewer features than the paper's estimator would on the same queries, for a feature is as
+large as its query times the largest key, and its step is rounded up; that is paid in error
+(figure 6).)";
   return part;
 }
 
@@ -241,12 +249,11 @@ Part make_value_access(const Settings& settings, const Execution& execution) {
   part.name = "table7";
   part.title = "Table 7: keys and values read with both samplers";
   part.method = fmt::format(
-      "Mean-query Bernoulli scores with B = 4 and systematic draws on {}, {} query heads a KV "
-      "head; a value row counts once for the whole group. Mean over {} seeds. {}The paper's are "
-      "BitNet-2B-4T's on GSM8K with groups of four, at {} tokens on average: the shorter of our "
-      "two contexts keeps as many of the last tokens, which is no context that the model saw. The "
-      "check is the expected share in float64 of the same scores, 1 - prod over heads of "
-      "(1 - min(1, S p)).",
+      R"(Mean-query Bernoulli scores with B = 4 and systematic draws on {}, {} query heads a KV head; a
+value row counts once for the whole group. Mean over {} seeds. {}The paper's are BitNet-2B-4T's on
+GSM8K with groups of four, at {} tokens on average: the shorter of our two contexts keeps as many
+of the last tokens, which is no context that the model saw. The check is the expected share in
+float64 of the same scores, 1 - prod over heads of (1 - min(1, S p)).)",
       settings.trace_name, lengths.front().heads.front().tensors.shape.query_heads, kSeeds,
       kIntervals, kPaperContext);
   part.label_columns = {"tokens", "share of", "S"};
@@ -278,6 +285,12 @@ Part make_value_access(const Settings& settings, const Execution& execution) {
           kPaper[b]);
     }
   }
+  part.summary = "the growth with S; another length and flatter attention";
+  part.finding =
+      R"(The share of value rows grows slower than S, as in the paper, for heads and draws meet on the same
+rows. It cannot agree in size: over the whole context rows are S in thousands of tokens, not in
+hundreds, and the short context is a cut of a longer one, of a model with six query heads a KV
+head instead of four. What the integers drew is what float64 expects of the same scores.)";
   return part;
 }
 

@@ -79,6 +79,10 @@ Part make_table8(const Settings& settings, const Execution& execution) {
                 0.0};
   share.paper = PaperValue{3.125, 0.0};
   part.rows.push_back(share);
+  part.summary = "all but the divisions, which are shifts here";
+  part.finding =
+      R"(Everything agrees but one row: where the paper divides each output by S, the unit shifts, as the
+paper proposes for S a power of two, so it counts no multiplication or division at all.)";
   part.decimals = 3;
   execution.progress(1.0);
   return part;
@@ -107,6 +111,12 @@ Part make_table10(const Settings& settings, const Execution& execution) {
              energy::paper::topk_values(kQueries, kBudget, kDimension));
   add_values(part, "values, SANTA", sampled,
              energy::paper::sampled_values(kQueries, kBudget, kDimension));
+  part.summary = "all but the multiplications that the adder-only unit does not have";
+  part.finding =
+      R"(Counts of the multiply-accumulate units and of all value stages agree. The adder-only unit has no
+multiplication: an 8-bit coefficient is two to three signed powers of two, each an addition of a
+shifted key, so exact scores take more additions than the paper's formula and no multiplication.
+It shifts where the paper divides by S.)";
   execution.progress(1.0);
   return part;
 }

@@ -127,15 +127,16 @@ Part make_table9(const Settings& settings, const Execution& execution) {
   part.name = "table9";
   part.title = "Table 9: value rows that a causal prefill reads";
   part.method =
-      "Gaussian inputs, head dimension 128. Each query of a causal prefill draws S keys "
-      "independently; a row counts when any query of the head drew it. Means over heads, fewer for "
-      "longer contexts: 320, 160, 80, 40 and 20. The paper's own interval is taken from the "
-      "deviation between our heads, for its 10 trials of 32. The check is S / (S + 1), the limit "
-      "for equal weights: a key at position j is missed by every later query with a chance of "
-      "about (j / n)^S.";
+      R"(Gaussian inputs, head dimension 128. Each query of a causal prefill draws S keys independently; a
+row counts when any query of the head drew it. Means over heads, fewer for longer contexts: 320,
+160, 80, 40 and 20. The paper's own interval is taken from the deviation between our heads, for
+its 10 trials of 32. The check is S / (S + 1), the limit for equal weights: a key at position j is
+missed by every later query with a chance of about (j / n)^S.)";
   part.label_columns = {"n_k", "S"};
   part.unit = "%";
   part.check_columns = {"equal weights"};
+  part.summary = "%SUMMARY%";
+  part.finding = "%FINDING%";
   // All heads of all lengths as one list, the longest first, so that no core waits for the last.
   struct Piece {
     std::size_t length;

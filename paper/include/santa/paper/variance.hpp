@@ -19,6 +19,7 @@ struct DrawStatistics {
   double keys = 0.0;            // distinct keys, mean over the replicates
   double exact_variance = 0.0;  // float64, of the real tensors' softmax
   double exact_keys = 0.0;      // the same
+  double one_draw = 0.0;        // variance of a single draw, float64
 };
 
 // Every query head of a group: [head][sampler][budget].
