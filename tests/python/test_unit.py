@@ -109,7 +109,7 @@ class SameBits(Files):
         description = self.folder / "mine.yaml"
         description.write_text(santasim.Unit("tiny-test").canonical_yaml, encoding="utf-8")
         for name, overrides in (("tiny-test", {}), (str(description), {}),
-                                ("edge-lpddr5", {"unit.tile_keys": 32})):
+                                ("edge-lpddr5", {"unit.tile_keys": 32, "unit.key_lanes": 32})):
             changes = [word for item in overrides.items() for word in ("--set", "%s=%s" % item)]
             vectors = self.captured(f"{len(overrides)}-{pathlib.Path(name).name}", *inputs,
                                     "--config", name, *changes)
@@ -131,14 +131,27 @@ class SameBits(Files):
     def test_four_bits(self):
         query, key, value = tensors()
         changes = {"system.key_bits": 4, "system.value_bits": 4}
-        whole = santasim.Unit().decode(query, key, value)
-        short = santasim.Unit(overrides=changes).decode(query, key, value)
-        self.assertFalse(np.array_equal(whole.output, short.output))
+        unit = santasim.Unit(overrides=changes)
+        result = unit.decode(query, key, value)
         outcome = self.run_program("run", *self.inputs(query, key, value), "--json", "-",
                                    "--no-baselines", "--set", "system.key_bits=4", "--set",
                                    "system.value_bits=4")
         report = json.loads(outcome.stdout)
-        self.assertEqual(santasim.Unit(overrides=changes).hash, report["configuration"]["hash"])
+        self.assertEqual(unit.hash, report["provenance"]["configuration_hash"])
+        exact = attention(query, key, value)[0]
+        error = np.linalg.norm(result.output - exact) / np.linalg.norm(exact)
+        self.assertAlmostEqual(error, report["accuracy"]["relative_l2"], places=12)
+
+
+def attention(query, key, value):
+    """Output and log-sum-exp in float64."""
+    group = len(query) // len(key)
+    query, key, value = (a.astype(np.float64) for a in (query, key, value))
+    key, value = np.repeat(key, group, axis=0), np.repeat(value, group, axis=0)
+    scores = np.einsum("hd,hnd->hn", query, key) / query.shape[1] ** 0.5
+    weights = np.exp(scores)
+    total = weights.sum(axis=1, keepdims=True)
+    return np.einsum("hn,hnd->hd", weights / total, value), np.log(total[:, 0])
 
 
 class Interface(unittest.TestCase):
@@ -168,12 +181,8 @@ class Interface(unittest.TestCase):
 
     def test_close_to_attention_in_float64(self):
         result = self.decode(values="dense")
-        key = np.repeat(self.key, 3, axis=0).astype(np.float64)
-        scores = np.einsum("hd,hnd->hn", self.query, key) / 48 ** 0.5
-        weights = np.exp(scores)
-        np.testing.assert_allclose(result.log_sum_exp, np.log(weights.sum(axis=1)), atol=0.02)
-        weights /= weights.sum(axis=1, keepdims=True)
-        exact = np.einsum("hn,hnd->hd", weights, np.repeat(self.value, 3, axis=0))
+        exact, log_sum_exp = attention(self.query, self.key, self.value)
+        np.testing.assert_allclose(result.log_sum_exp, log_sum_exp, atol=0.02)
         error = np.linalg.norm(result.output - exact) / np.linalg.norm(exact)
         self.assertLess(error, 0.05)
 
