@@ -129,7 +129,10 @@ Handle EnergyMeter::add_line(OperationLine line, const std::optional<Share>& sha
            entry.line.width_bits == line.width_bits;
   });
   const auto index = static_cast<std::uint32_t>(known - lines_.begin());
-  if (known == lines_.end()) lines_.push_back({std::move(line), 0, share});
+  if (known == lines_.end()) {
+    lines_.push_back({std::move(line), share});
+    pending_.push_back(0);
+  }
   return {index};
 }
 
@@ -146,19 +149,10 @@ void EnergyMeter::add_static(Block block, Part part, const std::string& name,
   statics_.push_back({block, part, name, milliwatt, {}});
 }
 
-void EnergyMeter::count(Handle handle, std::uint64_t n, double time_ns) {
-  if (handle.index >= lines_.size()) throw std::logic_error("energy meter: unknown handle");
+void EnergyMeter::open_window(double time_ns) {
   if (!(time_ns >= 0.0) || !std::isfinite(time_ns)) {
     throw std::logic_error("energy meter: the time must be 0 or more");
   }
-  if (!(time_ns >= window_start_ns_ && time_ns < window_end_ns_)) open_window(time_ns);
-  Line& entry = lines_[handle.index];
-  entry.line.count += n;
-  entry.pending += n;
-  last_time_ns_ = std::max(last_time_ns_, time_ns);
-}
-
-void EnergyMeter::open_window(double time_ns) {
   book_pending();
   windows_.at(time_ns);  // may widen the windows
   window_start_ns_ = std::floor(time_ns / windows_.width_ns()) * windows_.width_ns();
@@ -169,10 +163,12 @@ void EnergyMeter::open_window(double time_ns) {
 void EnergyMeter::book_pending() {
   if (!(window_end_ns_ > 0.0)) return;
   WindowSeries::Parts& window = windows_.at(window_start_ns_);
-  for (Line& entry : lines_) {
-    if (entry.pending == 0) continue;
-    const auto times = static_cast<double>(entry.pending);
-    entry.pending = 0;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (pending_[i] == 0) continue;
+    Line& entry = lines_[i];
+    const auto times = static_cast<double>(pending_[i]);
+    entry.line.count += pending_[i];
+    pending_[i] = 0;
     book(entry.line.block, entry.line.part, entry.line.each_pj * times, window);
     if (entry.share) {
       book(entry.line.block, entry.share->part, entry.share->each_pj * times, window);

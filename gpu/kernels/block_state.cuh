@@ -64,6 +64,7 @@ struct Team {
   double inverse_samples;
   ulonglong2* masses;
   std::uint64_t* partials;
+  const float* handed;  // runs and scores
 };
 
 // The head that a sampling warp works for. It is kept in shared memory: beside what a gather needs

@@ -42,6 +42,7 @@ class SampleWarps {
     part_ = kInTurns ? part : 0;
     run_scores_ = Shape::kTiles *
                   steps_of(p_, own_split_ + part_, pair.length, kStreamWarps * Shape::kStepTokens);
+    if (rehearsing_) run_scores_ = 1;
   }
 
   // The share in hand among all of the pair.
@@ -49,7 +50,7 @@ class SampleWarps {
 
   // What the streaming warps handed over of the share.
   __device__ const float* handed() const {
-    return scores_ + buffer_ * p_.handover_floats + (kInTurns ? part_ * p_.part_floats : 0);
+    return team().handed + buffer_ * p_.handover_floats + (kInTurns ? part_ * p_.part_floats : 0);
   }
 
   // In the rehearsal a warp runs one phase only, without waiting for another.

@@ -64,7 +64,7 @@ __device__ inline int list_draws(const float* scores, int tokens, const Mass& ma
   const int lane = static_cast<int>(threadIdx.x % 32);
   const double stride = static_cast<double>(mass.units) / budget;
   const Draws draws{ValueScheme::kSystematic, budget, mass.units, stride,
-                    reciprocal(stride),       offset, nullptr,    DrawStream{}};
+                    reciprocal(stride),       offset, nullptr,    nullptr};
   const auto power = static_cast<float>(mass.exponent);
   std::uint64_t before = 0;  // units of the parts so far
   int listed = 0;

@@ -21,8 +21,8 @@ class ValueSample : OutputSums<Shape> {
       Base::first_head, Base::gather, Base::hand, Base::parts, Base::publish_mass, Base::send,
       Base::sort_draws, Base::sorted_of, Base::stream_of, Base::sync_head, Base::take_mass,
       Base::take_part, Base::warp_head;
-  using Base::buffer_, Base::lane_, Base::own_split_, Base::p_, Base::rehearsing_, Base::shared_,
-      Base::shared_offset_, Base::team_, Base::thread_, Base::turn_, Base::warp_;
+  using Base::buffer_, Base::lane_, Base::own_split_, Base::p_, Base::rehearsing_, Base::scores_,
+      Base::shared_, Base::shared_offset_, Base::team_, Base::thread_, Base::turn_, Base::warp_;
   using Base::kDimension, Base::kHeadWarps, Base::kInTurns, Base::kListDraws, Base::kSlots,
       Base::kTurnThreads, Base::kTurns, Base::kWarpHeads;
   using typename Base::Shared;
@@ -31,8 +31,8 @@ class ValueSample : OutputSums<Shape> {
   __device__ ValueSample(const Parameters& p, Shared& shared, const float* scores)
       : Base(p, shared, scores) {}
 
-  // Sets the rehearsal up: a team of this block alone, with equal weights and two draws; runs and
-  // scores are whatever is there.
+  // Sets the rehearsal up: a team of this block alone, with equal weights, two draws, and runs and
+  // scores that are 0.
   __device__ void prepare() {
     if (thread_ == 0) {
       const std::size_t places = static_cast<std::size_t>(team_) * kExchanges * p_.splits;
@@ -42,15 +42,14 @@ class ValueSample : OutputSums<Shape> {
                           p_.outputs_per_share,
                           1.0 / p_.arguments.samples,
                           p_.masses + places * kSlots,
-                          p_.partials + places * p_.splits * p_.outputs_per_share};
+                          p_.partials + places * p_.splits * p_.outputs_per_share,
+                          scores_};
       char* own = p_.rehearsals + blockIdx.x * p_.rehearsal_bytes;
-      shared_.teams[1] = {1,
-                          1,
-                          2,
-                          p_.group * kDimension,
-                          0.5,
-                          reinterpret_cast<ulonglong2*>(own),
-                          reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2))};
+      auto* sums = reinterpret_cast<std::uint64_t*>(own + kSlots * sizeof(ulonglong2));
+      shared_.teams[1] = {1,    1,
+                          2,    p_.group * kDimension,
+                          0.5,  reinterpret_cast<ulonglong2*>(own),
+                          sums, reinterpret_cast<const float*>(sums + p_.group * kDimension)};
     }
     if (lane_ == 0) hand() = {1 << 7, 0, 1 << 7, 64, 1.0 / 64, 0, 0, 0, 0, 2};
     for (int i = thread_; i < Shape::kLists * kRunsOfHead; i += kSampleThreads) {

@@ -183,7 +183,8 @@ Plan plan_of(const DecodeArguments& a) {
   // See BlockShape: several requests' scores only where most of the memory is left for loads.
   constexpr std::size_t kRoomy = 136 * 1024;
   while (2 * p.parts <= plan.kernel.parts && p.splits % (2 * p.parts) == 0 && p.splits <= 32 &&
-         shared_bytes(2 * p.parts, kMaximumBuffers) <= kRoomy && keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
+         shared_bytes(2 * p.parts, kMaximumBuffers) <= kRoomy &&
+         keeps_teams_busy(pairs, 2 * p.parts * p.teams)) {
     p.parts *= 2;
   }
   p.teams *= p.parts;
@@ -219,7 +220,8 @@ Plan plan_of(const DecodeArguments& a) {
       place(static_cast<std::size_t>(processors) * sizeof(std::uint32_t)));
   p.masses = reinterpret_cast<ulonglong2*>(place(team_parts * plan.slots * sizeof(ulonglong2)));
   p.rehearsal_bytes = plan.slots * sizeof(ulonglong2) +
-                      static_cast<std::size_t>(p.group) * a.head_dimension * sizeof(std::uint64_t);
+                      static_cast<std::size_t>(p.group) * a.head_dimension * sizeof(std::uint64_t) +
+                      (plan.kernel.run_floats + plan.kernel.step_scores) * sizeof(float);
   p.rehearsals = place(processors * p.rehearsal_bytes);
   p.partials = reinterpret_cast<std::uint64_t*>(
       place(team_parts * p.splits * p.outputs_per_share * sizeof(std::uint64_t)));

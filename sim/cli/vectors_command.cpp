@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "build_information.hpp"
 #include "cosim_command.hpp"
 #include "cuda_producer.hpp"
+#include "input.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "santa/config/hardware.hpp"
@@ -23,6 +25,7 @@
 #include "santa/vectors/file.hpp"
 #include "santa/vectors/producer.hpp"
 #include "text.hpp"
+#include "workload.hpp"
 
 namespace santa::cli {
 namespace {
@@ -103,40 +106,86 @@ std::vector<RecordedUnit> recorded_units(const VectorsOptions& options) {
   return units;
 }
 
-void record(const VectorsOptions& options) {
-  const std::vector<RecordedUnit> units = recorded_units(options);
+// Writes request(0) ... request(count - 1) with their results, all of them or none. `name` is asked
+// first, so that a file that is there already is found before the work.
+void write_set(const VectorsOptions& options, std::size_t count,
+               const std::function<std::string(std::size_t)>& name,
+               const std::function<vectors::Request(std::size_t)>& request, Progress& progress,
+               const std::string& what) {
   const std::unique_ptr<vectors::Producer> producer = make_producer(options.producer);
   make_folder(options.folder);
-  std::vector<std::string> paths;  // unit by unit
-  std::vector<std::string> names;
-  for (const RecordedUnit& unit : units) {
-    names.push_back(config::escaped(unit.name));
-    for (std::uint64_t number = 1; number <= options.seeds; ++number) {
-      const std::string name = fmt::format("{}-{:03}{}", unit.name, number, vectors::kExtension);
-      paths.push_back((fs::path(options.folder) / name).string());
-      if (std::error_code ignored; !fs::exists(paths.back(), ignored)) continue;
-      throw input_error(kFolder, config::in_quotes(paths.back()), "is there already",
-                        "a folder without vectors of this name");
-    }
+  const auto path_of = [&](std::size_t number) {
+    return (fs::path(options.folder) / (name(number) + vectors::kExtension)).string();
+  };
+  for (std::size_t number = 0; number < count; ++number) {
+    if (std::error_code ignored; !fs::exists(path_of(number), ignored)) continue;
+    throw input_error(kFolder, config::in_quotes(path_of(number)), "is there already",
+                      "a folder without vectors of this name");
   }
   vectors::Vector vector;
   vector.provenance = provenance_of(*producer);
   Written written;
-  Progress progress;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    const cosim::UnitParameters& unit = units[i / options.seeds].parameters;
-    const std::uint64_t number = 1 + i % options.seeds;
-    vector.request = options.diverse ? cosim::diverse_request(unit, number)
-                                     : cosim::vector_request(unit, number);
+  for (std::size_t number = 0; number < count; ++number) {
+    vector.request = request(number);
     vector.results = producer->answer(vector.request);
-    vectors::write_vector(paths[i], vector);
-    written.add(paths[i]);
-    progress.show("recording", static_cast<double>(i + 1) / static_cast<double>(paths.size()));
+    vectors::write_vector(path_of(number), vector);
+    written.add(path_of(number));
+    progress.show("recording", static_cast<double>(number + 1) / static_cast<double>(count));
   }
   written.keep();
-  write_standard_output(fmt::format(
-      "{} vectors for {} written to {}\n  {}\n", grouped(paths.size()), config::joined(names),
-      config::escaped(options.folder), provenance_text(vector.provenance)));
+  write_standard_output(fmt::format("{} vectors {} written to {}\n  {}\n", grouped(count), what,
+                                    config::escaped(options.folder),
+                                    provenance_text(vector.provenance)));
+}
+
+void record(const VectorsOptions& options) {
+  const std::vector<RecordedUnit> units = recorded_units(options);
+  std::vector<std::string> names;
+  for (const RecordedUnit& unit : units) names.push_back(config::escaped(unit.name));
+  const auto seed_of = [&](std::size_t number) { return 1 + number % options.seeds; };
+  const auto unit_of = [&](std::size_t number) -> const RecordedUnit& {
+    return units[number / options.seeds];
+  };
+  Progress progress;
+  write_set(
+      options, units.size() * options.seeds,
+      [&](std::size_t number) {
+        return fmt::format("{}-{:03}", unit_of(number).name, seed_of(number));
+      },
+      [&](std::size_t number) {
+        const cosim::UnitParameters& unit = unit_of(number).parameters;
+        return options.diverse ? cosim::diverse_request(unit, seed_of(number))
+                               : cosim::vector_request(unit, seed_of(number));
+      },
+      progress, "for " + config::joined(names));
+}
+
+// The requests that `santasim run` would simulate.
+void capture(const VectorsOptions& options) {
+  const RunOptions& run = *options.run;
+  const config::HardwareConfig hardware = config::load_hardware(run.config, run.overrides);
+  config::require_single_unit(hardware, "a recorded vector");
+  const Input input = open_input(run.input);
+  Progress progress;
+  const Workload workload =
+      prepare_workload(input, run, cache_format(hardware), false,
+                       [&](double fraction) { progress.show("preparing", fraction); });
+  const auto name = [&](std::size_t number) {
+    const sim::Job& job = workload.jobs[number];
+    return fmt::format("layer-{:03}-kv-head-{:03}", job.layer, job.kv_head);
+  };
+  const auto request = [&](std::size_t number) {
+    const sim::Job& job = workload.jobs[number];
+    vectors::Request result;
+    result.workload = fmt::format("layer {}, KV head {}", job.layer, job.kv_head);
+    result.cache = std::make_shared<const attention::KvHead>(*job.cache);
+    result.context = job.cache->context;
+    result.request = job.request;
+    result.options = run.decode;
+    return result;
+  };
+  write_set(options, workload.jobs.size(), name, request, progress,
+            "of " + config::escaped(input.summary.source));
 }
 
 void check(const VectorsOptions& options) {
@@ -178,10 +227,16 @@ void check(const VectorsOptions& options) {
 }  // namespace
 
 void handle_vectors(const VectorsOptions& options) {
-  if (options.task == VectorsTask::kRecord) {
-    record(options);
-  } else {
-    check(options);
+  switch (options.task) {
+    case VectorsTask::kRecord:
+      record(options);
+      break;
+    case VectorsTask::kCapture:
+      capture(options);
+      break;
+    case VectorsTask::kCheck:
+      check(options);
+      break;
   }
 }
 

@@ -15,7 +15,7 @@ unsigned log2_of(std::int64_t power) {
 }
 
 std::uint64_t now_fs() {
-  return sc_core::sc_time_stamp().value();
+  return time_now().value();
 }
 
 }  // namespace
@@ -40,9 +40,9 @@ BandwidthMemory::BandwidthMemory(const sc_core::sc_module_name& name,
   socket.register_nb_transport_fw(this, &BandwidthMemory::nb_transport_fw);
   sc_core::sc_spawn_options options;
   options.spawn_method();
-  options.set_sensitivity(&response_due_);
+  options.set_sensitivity(&room_);
   options.dont_initialize();
-  sc_core::sc_spawn([this] { respond(); }, sc_core::sc_gen_unique_name("respond"), &options);
+  sc_core::sc_spawn([this] { admit_stalled(); }, sc_core::sc_gen_unique_name("admit"), &options);
 }
 
 std::uint64_t BandwidthMemory::accesses_of(const tlm::tlm_generic_payload& payload) const {
@@ -52,47 +52,52 @@ std::uint64_t BandwidthMemory::accesses_of(const tlm::tlm_generic_payload& paylo
   return last - first + 1;
 }
 
-bool BandwidthMemory::has_room() const {
-  return in_flight_ < static_cast<std::uint64_t>(memory_.max_outstanding);
-}
-
 tlm::tlm_sync_enum BandwidthMemory::nb_transport_fw(tlm::tlm_generic_payload& payload,
                                                     tlm::tlm_phase& phase,
                                                     sc_core::sc_time& delay) {
-  if (phase != tlm::BEGIN_REQ) {
-    SC_REPORT_FATAL("memory", "unexpected phase: the initiator answers BEGIN_RESP at once");
-  }
-  if (!has_room()) {
+  if (phase != tlm::BEGIN_REQ) SC_REPORT_FATAL("memory", "unexpected phase: only requests begin");
+  forget_answered();
+  if (answers_fs_.size() >= static_cast<std::size_t>(memory_.max_outstanding)) {
     stalled_ = &payload;
+    room_.notify(sc_core::sc_time::from_value(answers_fs_.top() - now_fs()));
     return tlm::TLM_ACCEPTED;
   }
-  accept(payload, now_fs() + delay.value());
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+  delay = accept(payload, now_fs() + delay.value());
+  return tlm::TLM_COMPLETED;
 }
 
-void BandwidthMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs) {
+void BandwidthMemory::admit_stalled() {
+  forget_answered();
+  tlm::tlm_generic_payload& payload = *stalled_;
+  stalled_ = nullptr;
+  sc_core::sc_time delay = accept(payload, now_fs());
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  if (socket->nb_transport_bw(payload, phase, delay) != tlm::TLM_COMPLETED) {
+    SC_REPORT_FATAL("memory", "the initiator must answer BEGIN_RESP with TLM_COMPLETED");
+  }
+}
+
+void BandwidthMemory::forget_answered() {
+  while (!answers_fs_.empty() && answers_fs_.top() <= now_fs()) answers_fs_.pop();
+}
+
+sc_core::sc_time BandwidthMemory::accept(tlm::tlm_generic_payload& payload,
+                                         std::uint64_t arrival_fs) {
   const auto granule = static_cast<std::uint64_t>(memory_.access_bytes);
   const std::uint64_t accesses = accesses_of(payload);
   std::uint64_t address = payload.get_address() / granule * granule;
   const std::uint64_t end = address + accesses * granule;
   const std::uint64_t bytes = end - address;
   std::uint64_t data_out_fs = arrival_fs;
-  const std::uint64_t activates_before = counters_.activates;
-  while (address < end) {
-    const std::uint64_t next_piece = ((address >> piece_log2_) + 1) << piece_log2_;
-    const std::uint64_t chunk = std::min(end, next_piece) - address;
-    data_out_fs = std::max(data_out_fs, serve(address, chunk, arrival_fs));
-    address += chunk;
-  }
+  const std::uint64_t activates = serve(address, end, data_out_fs);
   const std::uint64_t done_fs = data_out_fs + latency_fs_;
-  ++in_flight_;
+  answers_fs_.push(done_fs);
   counters_.peak_outstanding =
-      std::max(counters_.peak_outstanding, static_cast<double>(in_flight_));
+      std::max(counters_.peak_outstanding, static_cast<double>(answers_fs_.size()));
   bytes_moved_ += bytes;
   latency_sum_fs_ += done_fs - arrival_fs;
   const double time_ns = static_cast<double>(arrival_fs) * 1e-6;
-  meter_.count(activate_, counters_.activates - activates_before, time_ns);
+  meter_.count(activate_, activates, time_ns);
   if (payload.is_read()) {
     ++counters_.read_requests;
     meter_.count(read_byte_, bytes, time_ns);
@@ -100,51 +105,41 @@ void BandwidthMemory::accept(tlm::tlm_generic_payload& payload, std::uint64_t ar
     ++counters_.write_requests;
     meter_.count(write_byte_, bytes, time_ns);
   }
-  responses_.push({done_fs, order_++, &payload});
-  response_due_.notify(sc_core::sc_time::from_value(done_fs - now_fs()));
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  return sc_core::sc_time::from_value(done_fs - now_fs());
 }
 
-std::uint64_t BandwidthMemory::serve(std::uint64_t address, std::uint64_t bytes,
-                                     std::uint64_t arrival_fs) {
-  const std::uint64_t unit = address >> interleave_log2_;
-  const std::uint64_t stripe = unit / channel_free_fs_.size();
-  const std::uint64_t channel = unit - stripe * channel_free_fs_.size();
-  const std::uint64_t inside = address - (unit << interleave_log2_);
-  const std::uint64_t row = ((stripe << interleave_log2_) + inside) >> row_log2_;
-  std::uint64_t& open = open_row_[(channel << banks_log2_) + (row & ((1U << banks_log2_) - 1))];
-  if (open == row) {
-    ++counters_.row_hits;
-  } else {
+// Piece after piece: channels take turns every interleave_bytes.
+std::uint64_t BandwidthMemory::serve(std::uint64_t address, std::uint64_t end,
+                                     std::uint64_t& time_fs) {
+  const std::uint64_t channels = channel_free_fs_.size();
+  const std::uint64_t interleave_mask = (std::uint64_t{1} << interleave_log2_) - 1;
+  const std::uint64_t bank_mask = (std::uint64_t{1} << banks_log2_) - 1;
+  const std::uint64_t arrival_fs = time_fs;
+  std::uint64_t stripe = (address >> interleave_log2_) / channels;
+  std::uint64_t channel = (address >> interleave_log2_) - stripe * channels;
+  std::uint64_t activates = 0;
+  std::uint64_t pieces = 0;
+  while (address < end) {
+    const std::uint64_t stop = std::min(end, ((address >> piece_log2_) + 1) << piece_log2_);
+    const std::uint64_t row =
+        ((stripe << interleave_log2_) + (address & interleave_mask)) >> row_log2_;
+    std::uint64_t& open = open_row_[(channel << banks_log2_) + (row & bank_mask)];
+    activates += open != row ? 1 : 0;
     open = row;
-    ++counters_.activates;
-  }
-  std::uint64_t& free = channel_free_fs_[channel];
-  free = std::max(free, arrival_fs) + bytes * fs_per_kibibyte_ / 1024;
-  return free;
-}
-
-void BandwidthMemory::respond() {
-  while (!responses_.empty() && responses_.top().time_fs <= now_fs()) {
-    const Response response = responses_.top();
-    responses_.pop();
-    --in_flight_;
-    tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    response.payload->set_response_status(tlm::TLM_OK_RESPONSE);
-    if (socket->nb_transport_bw(*response.payload, phase, delay) != tlm::TLM_COMPLETED) {
-      SC_REPORT_FATAL("memory", "the initiator must answer BEGIN_RESP with TLM_COMPLETED");
-    }
-    if (stalled_ != nullptr) {
-      tlm::tlm_generic_payload* next = stalled_;
-      stalled_ = nullptr;
-      accept(*next, now_fs());
-      phase = tlm::END_REQ;
-      socket->nb_transport_bw(*next, phase, delay);
+    std::uint64_t& free = channel_free_fs_[channel];
+    free = std::max(free, arrival_fs) + (stop - address) * fs_per_kibibyte_ / 1024;
+    time_fs = std::max(time_fs, free);
+    ++pieces;
+    address = stop;
+    if ((address & interleave_mask) == 0 && ++channel == channels) {
+      channel = 0;
+      ++stripe;
     }
   }
-  if (!responses_.empty()) {
-    response_due_.notify(sc_core::sc_time::from_value(responses_.top().time_fs - now_fs()));
-  }
+  counters_.activates += activates;
+  counters_.row_hits += pieces - activates;
+  return activates;
 }
 
 MemoryCounters BandwidthMemory::counters(const sc_core::sc_time& run) const {

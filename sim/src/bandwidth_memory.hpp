@@ -5,7 +5,7 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
-#include <deque>
+#include <functional>
 #include <queue>
 #include <tlm>
 #include <vector>
@@ -17,10 +17,10 @@
 
 namespace santa::sim {
 
-// Protocol: base protocol with two phases visible to the initiator. BEGIN_REQ is answered with
-// END_REQ at once while requests in flight stay below the limit, later otherwise; BEGIN_RESP comes
-// when the last byte has arrived and must be answered with TLM_COMPLETED. Timing only: the
-// payload's data pointer is not used.
+// Protocol: base protocol. When the last byte will arrive is known with the request, so BEGIN_REQ
+// is answered with TLM_COMPLETED and that delay while fewer than `memory.max_outstanding` requests
+// are in flight; else with TLM_ACCEPTED, and BEGIN_RESP comes, with a delay, as soon as there is
+// room. Timing only: the payload's data pointer is not used.
 class BandwidthMemory : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<BandwidthMemory> socket;
@@ -32,23 +32,16 @@ class BandwidthMemory : public sc_core::sc_module {
   MemoryCounters counters(const sc_core::sc_time& run) const;
 
  private:
-  struct Response {
-    std::uint64_t time_fs = 0;
-    std::uint64_t order = 0;  // equal times answer in the order of acceptance
-    tlm::tlm_generic_payload* payload = nullptr;
-    bool operator>(const Response& other) const {
-      return time_fs != other.time_fs ? time_fs > other.time_fs : order > other.order;
-    }
-  };
-
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
-  void respond();
+  void admit_stalled();
+  void forget_answered();
   std::uint64_t accesses_of(const tlm::tlm_generic_payload& payload) const;
-  bool has_room() const;
-  void accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs);
-  // Books one run inside one channel and row; returns when its data is out.
-  std::uint64_t serve(std::uint64_t address, std::uint64_t bytes, std::uint64_t arrival_fs);
+  // Books a request; returns after which time it is answered.
+  sc_core::sc_time accept(tlm::tlm_generic_payload& payload, std::uint64_t arrival_fs);
+  // Moves whole accesses from `address` up to `end`, from `time_fs` on, and sets it to when all
+  // data is out. Returns how many rows were activated for it.
+  std::uint64_t serve(std::uint64_t address, std::uint64_t end, std::uint64_t& time_fs);
 
   config::MemoryConfig memory_;
   energy::EnergyMeter& meter_;
@@ -63,11 +56,10 @@ class BandwidthMemory : public sc_core::sc_module {
   unsigned piece_log2_;  // pieces of this size lie on one channel and in one row
   std::vector<std::uint64_t> channel_free_fs_;
   std::vector<std::uint64_t> open_row_;  // [channel][bank]
-  std::priority_queue<Response, std::vector<Response>, std::greater<>> responses_;
-  sc_core::sc_event response_due_;
+  // When those in flight are answered, the first on top.
+  std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> answers_fs_;
   tlm::tlm_generic_payload* stalled_ = nullptr;  // the one request not accepted yet
-  std::uint64_t in_flight_ = 0;                  // requests
-  std::uint64_t order_ = 0;
+  sc_core::sc_event room_;                       // for it
   std::uint64_t bytes_moved_ = 0;
   std::uint64_t latency_sum_fs_ = 0;
   MemoryCounters counters_;

@@ -20,9 +20,11 @@ class Channel {
 
   void write(Token token, BlockProbe& probe) {
     if (tokens_.size() >= capacity_) {
-      const sc_core::sc_time start = sc_core::sc_time_stamp();
+      const sc_core::sc_time start = time_now();
+      writer_waits_ = true;
       while (tokens_.size() >= capacity_) sc_core::wait(room_);
-      probe.add_blocked(sc_core::sc_time_stamp() - start);
+      writer_waits_ = false;
+      probe.add_blocked(time_now() - start);
     }
     push(std::move(token));
   }
@@ -30,113 +32,95 @@ class Channel {
   // For callbacks, which cannot wait: the caller holds a credit that guarantees room.
   void push(Token token) {
     tokens_.push_back(std::move(token));
-    data_.notify();
+    if (reader_waits_) data_.notify();
   }
 
   // `busy_until`: work that the reader has booked ahead; it starves from then on only.
   Token read(BlockProbe& probe, const sc_core::sc_time& busy_until = sc_core::SC_ZERO_TIME) {
     if (tokens_.empty()) {
-      const sc_core::sc_time start = std::max(sc_core::sc_time_stamp(), busy_until);
+      const sc_core::sc_time start = std::max(time_now(), busy_until);
+      reader_waits_ = true;
       while (tokens_.empty()) sc_core::wait(data_);
-      if (sc_core::sc_time_stamp() > start) probe.add_starved(sc_core::sc_time_stamp() - start);
+      reader_waits_ = false;
+      if (time_now() > start) probe.add_starved(time_now() - start);
     }
     Token token = std::move(tokens_.front());
     tokens_.pop_front();
-    room_.notify();
+    if (writer_waits_) room_.notify();
     return token;
   }
 
  private:
   std::size_t capacity_;
   std::deque<Token> tokens_;
+  bool reader_waits_ = false;
+  bool writer_waits_ = false;
   sc_core::sc_event data_;
   sc_core::sc_event room_;
 };
 
-// A counted resource: tile buffers, stash halves, row slots.
+// A counted resource: tile buffers, stash halves, row slots, words of a buffer. Credits go back in
+// order, at once or at a time to come. One block takes them; it is woken once, when there are
+// enough.
 class Credits {
  public:
   explicit Credits(std::uint64_t count) : left_(count) {}
   Credits(const Credits&) = delete;
   Credits& operator=(const Credits&) = delete;
 
-  void take(BlockProbe& probe) {
+  void take(BlockProbe& probe, std::uint64_t count = 1) {
     collect_returned();
-    if (left_ == 0) {
-      const sc_core::sc_time start = sc_core::sc_time_stamp();
-      while (left_ == 0) {
-        if (returning_.empty()) {
-          sc_core::wait(released_);
-        } else {
-          sc_core::wait(returning_.front() - sc_core::sc_time_stamp());
-        }
+    if (left_ < count) {
+      const sc_core::sc_time start = time_now();
+      wanted_ = count;
+      wake_taker();
+      while (left_ < count) {
+        sc_core::wait(enough_);
         collect_returned();
       }
-      probe.add_blocked(sc_core::sc_time_stamp() - start);
+      wanted_ = 0;
+      probe.add_blocked(time_now() - start);
     }
-    --left_;
+    left_ -= count;
   }
-  void release() {
-    ++left_;
-    released_.notify();
-  }
-  // Gives one back at a time to come, which is not before that of an earlier call. No event is
-  // spent on it unless somebody waits. All credits of one resource go back in the same way.
-  void release_at(const sc_core::sc_time& time) {
-    returning_.push_back(time);
-    released_.notify();
+  void release(std::uint64_t count = 1) { release_at(time_now(), count); }
+  // Gives some back at a time to come, which is not before that of an earlier call.
+  void release_at(const sc_core::sc_time& time, std::uint64_t count = 1) {
+    returning_.push_back({count, std::max(time, time_now())});
+    if (wanted_ > 0) wake_taker();
   }
 
  private:
+  struct Return {
+    std::uint64_t count = 0;
+    sc_core::sc_time time;
+  };
+
   void collect_returned() {
-    while (!returning_.empty() && returning_.front() <= sc_core::sc_time_stamp()) {
+    while (!returning_.empty() && returning_.front().time <= time_now()) {
+      left_ += returning_.front().count;
       returning_.pop_front();
-      ++left_;
     }
   }
-
-  std::uint64_t left_;
-  std::deque<sc_core::sc_time> returning_;
-  sc_core::sc_event released_;
-};
-
-// Words of a buffer, given back in order at times that may be still to come.
-class Room {
- public:
-  explicit Room(std::uint64_t words) : left_(words) {}
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
-
-  void take(std::uint64_t words, BlockProbe& probe) {
-    collect_returned();
-    const sc_core::sc_time start = sc_core::sc_time_stamp();
-    while (left_ < words) {
-      if (returning_.empty()) {
-        sc_core::wait(released_);
+  // When enough will be there, if that is known.
+  void wake_taker() {
+    std::uint64_t there = left_;
+    for (const Return& each : returning_) {
+      there += each.count;
+      if (there < wanted_) continue;
+      if (each.time > time_now()) {
+        enough_.notify(each.time - time_now());
       } else {
-        sc_core::wait(returning_.front().second - sc_core::sc_time_stamp());
+        enough_.notify();
       }
-      collect_returned();
-    }
-    if (sc_core::sc_time_stamp() > start) probe.add_blocked(sc_core::sc_time_stamp() - start);
-    left_ -= words;
-  }
-  void release_at(std::uint64_t words, const sc_core::sc_time& time) {
-    returning_.emplace_back(words, std::max(time, sc_core::sc_time_stamp()));
-    released_.notify();
-  }
-
- private:
-  void collect_returned() {
-    while (!returning_.empty() && returning_.front().second <= sc_core::sc_time_stamp()) {
-      left_ += returning_.front().first;
-      returning_.pop_front();
+      return;
     }
   }
 
   std::uint64_t left_;
-  std::deque<std::pair<std::uint64_t, sc_core::sc_time>> returning_;
-  sc_core::sc_event released_;
+  std::uint64_t wanted_ = 0;  // by the block that waits
+  std::deque<Return> returning_;
+  sc_core::sc_event enough_;
 };
 
 }  // namespace santa::sim

@@ -10,7 +10,7 @@ constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kFsPerPs = 1000;
 
 std::uint64_t now_fs() {
-  return sc_core::sc_time_stamp().value();
+  return time_now().value();
 }
 
 std::uint64_t latency_fs(const config::HardwareConfig& hardware) {

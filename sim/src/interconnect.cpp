@@ -1,5 +1,6 @@
 #include "interconnect.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -32,12 +33,24 @@ tlm::tlm_sync_enum Interconnect::forward(int port, tlm::tlm_generic_payload& pay
 }
 
 void Interconnect::send_due() {
+  const auto origin_of = [](tlm::tlm_generic_payload* payload) -> const RequestOrigin& {
+    return *payload->get_extension<RequestOrigin>();
+  };
+  due_.clear();
   while (tlm::tlm_generic_payload* payload = arrivals_.get_next_transaction()) {
+    due_.push_back(payload);
+  }
+  std::stable_sort(due_.begin(), due_.end(),
+                   [&](auto* a, auto* b) { return origin_of(a).port < origin_of(b).port; });
+  for (tlm::tlm_generic_payload* payload : due_) {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    MemorySocket& memory = *memories_[memory_of_(*payload->get_extension<RequestOrigin>())];
+    MemorySocket& memory = *memories_[memory_of_(origin_of(payload))];
     const tlm::tlm_sync_enum status = memory->nb_transport_fw(*payload, phase, delay);
-    if (status != tlm::TLM_UPDATED || phase != tlm::END_REQ) {
+    if (status == tlm::TLM_COMPLETED) {
+      phase = tlm::BEGIN_RESP;
+      answer(0, *payload, phase, delay);
+    } else if (status != tlm::TLM_UPDATED || phase != tlm::END_REQ) {
       SC_REPORT_FATAL("interconnect", "a memory must accept a request at once");
     }
   }

@@ -16,7 +16,7 @@ namespace santa::sim {
 
 // Requests carry a RequestOrigin, as MemoryPort's do. No time is spent here. A port may send a
 // request ahead of its time, with a delay; memories get all requests in the order of their times,
-// those of one time as they were sent. A memory must accept at once whatever is sent: its limit on
+// those of one time by port. A memory must accept at once whatever is sent: its limit on
 // requests in flight is that of all ports together.
 class Interconnect : public sc_core::sc_module {
  public:
@@ -41,6 +41,7 @@ class Interconnect : public sc_core::sc_module {
   std::vector<std::unique_ptr<PortSocket>> ports_;
   std::vector<std::unique_ptr<MemorySocket>> memories_;
   tlm_utils::peq_with_get<tlm::tlm_generic_payload> arrivals_;
+  std::vector<tlm::tlm_generic_payload*> due_;  // scratch
 };
 
 }  // namespace santa::sim

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+#include <boost/smart_ptr/make_local_shared.hpp>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -98,11 +99,12 @@ struct JobState {
     return static_cast<std::size_t>(tile_count()) * job->cache->tile_keys;
   }
 };
-using JobPointer = std::shared_ptr<JobState>;
+// Every token has one; SystemC runs in one thread, so the count need not be atomic.
+using JobPointer = boost::local_shared_ptr<JobState>;
 
-inline std::shared_ptr<JobState> make_job_state(std::uint32_t index, const Job& job,
-                                                const JobAddresses& addresses) {
-  auto state = std::make_shared<JobState>();
+inline JobPointer make_job_state(std::uint32_t index, const Job& job,
+                                 const JobAddresses& addresses) {
+  JobPointer state = boost::make_local_shared<JobState>();
   state->index = index;
   state->job = &job;
   state->addresses = addresses;

@@ -84,7 +84,7 @@ void KeyFetch::fetch_run(KeyBurst burst, const ByteRange& range, std::uint64_t c
     burst.words = divide_up(stop - address, port_bytes);
     burst.cycles = cycles_up_to - cycles_given;
     burst.last = last_run && stop == end;
-    out_.room.take(burst.words, probe_);
+    out_.room.take(probe_, burst.words);
     const ByteRange read{address, stop - address};
     out_.bursts.fetch(burst, &read, 1, probe_);
     burst.first = false;

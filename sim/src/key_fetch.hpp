@@ -14,7 +14,7 @@ struct KeyBuffer {
   KeyBuffer(MemoryPort& port, const config::UnitConfig& unit);
 
   std::uint64_t burst_words;  // longest burst
-  Room room;                  // words of full tiles; one tile is the transposing buffer
+  Credits room;               // words of full tiles; one tile is the transposing buffer
   Credits tail{1};            // the transposing buffer
   OrderedFetcher<KeyBurst> bursts;
 };

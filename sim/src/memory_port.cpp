@@ -1,6 +1,7 @@
 #include "memory_port.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "dram_memory.hpp"
 #include "pipeline.hpp"
@@ -12,8 +13,8 @@ constexpr std::uint64_t kRequestBytes = 4096;
 
 // The traffic counter of each Stream, in its order.
 constexpr std::uint64_t Traffic::*kStreamCounters[] = {
-    &Traffic::query_bytes,  &Traffic::key_bytes,    &Traffic::value_bytes, &Traffic::stash_bytes,
-    &Traffic::output_bytes, &Traffic::append_bytes, &Traffic::append_bytes};
+    &Traffic::append_bytes, &Traffic::append_bytes, &Traffic::query_bytes, &Traffic::key_bytes,
+    &Traffic::value_bytes,  &Traffic::stash_bytes,  &Traffic::output_bytes};
 
 }  // namespace
 
@@ -27,27 +28,14 @@ MemoryPort::MemoryPort(const sc_core::sc_module_name& name, const config::Hardwa
       max_in_flight_(static_cast<std::uint64_t>(hardware.memory.max_outstanding)),
       latency_(sc_core::sc_time::from_value(first_data_fs(hardware))),
       clock_(clock),
-      scratch_(kRequestBytes),
-      late_responses_("late_responses"),
-      crossing_("crossing") {
+      arbiter_(*this),
+      scratch_(kRequestBytes) {
   socket.register_nb_transport_bw(this, &MemoryPort::nb_transport_bw);
-  spawn_drain(late_responses_, &MemoryPort::cross);
-  spawn_drain(crossing_, &MemoryPort::complete);
-}
-
-void MemoryPort::spawn_drain(tlm_utils::peq_with_get<tlm::tlm_generic_payload>& queue,
-                             void (MemoryPort::*action)(tlm::tlm_generic_payload&)) {
   sc_core::sc_spawn_options options;
   options.spawn_method();
-  options.set_sensitivity(&queue.get_event());
+  options.set_sensitivity(&completion_due_);
   options.dont_initialize();
-  sc_core::sc_spawn(
-      [this, &queue, action] {
-        while (tlm::tlm_generic_payload* payload = queue.get_next_transaction()) {
-          (this->*action)(*payload);
-        }
-      },
-      sc_core::sc_gen_unique_name("drain"), &options);
+  sc_core::sc_spawn([this] { complete_due(); }, sc_core::sc_gen_unique_name("complete"), &options);
 }
 
 void MemoryPort::submit(tlm::tlm_command command, Stream stream, std::uint64_t address,
@@ -62,10 +50,16 @@ void MemoryPort::submit(tlm::tlm_command command, Stream stream, std::uint64_t a
   *transfer = {requests, std::move(done)};
   while (address < end) {
     const std::uint64_t stop = std::min(end, (address / kRequestBytes + 1) * kRequestBytes);
-    pending_.push_back({command, stream, address, stop - address, transfer});
+    enqueue({command, stream, address, stop - address, transfer, time_now()});
     address = stop;
   }
-  send_pending();
+  arbiter_.request();
+}
+
+void MemoryPort::enqueue(const Request& request) {
+  auto place = pending_.end();
+  while (place != pending_.begin() && request.goes_before(*std::prev(place))) --place;
+  pending_.insert(place, request);
 }
 
 void MemoryPort::read_and_wait(Stream stream, std::uint64_t address, std::uint64_t bytes) {
@@ -79,42 +73,38 @@ void MemoryPort::read_and_wait(Stream stream, std::uint64_t address, std::uint64
 }
 
 void MemoryPort::send_pending() {
-  if (sending_) return;  // a target that answers at once calls back into here
-  sending_ = true;
   while (!pending_.empty() && waiting_for_accept_ == nullptr && in_flight_ < max_in_flight_) {
-    ++in_flight_;
     const Request request = pending_.front();
     pending_.pop_front();
-    Payload& payload = take_payload();
-    payload.acquire();
-    payload.transfer = request.transfer;
-    payload.origin.stream = request.stream;
-    payload.set_command(request.command);
-    payload.set_address(request.address);
-    payload.set_data_ptr(scratch_.data());
-    payload.set_data_length(static_cast<unsigned>(request.bytes));
-    payload.set_streaming_width(static_cast<unsigned>(request.bytes));
-    payload.set_byte_enable_ptr(nullptr);
-    payload.set_dmi_allowed(false);
-    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-
-    const sc_core::sc_time now = sc_core::sc_time_stamp();
-    const sc_core::sc_time start = std::max(now, next_issue_);
-    next_issue_ = start + clock_.cycles(1);
-    payload.issued = start;
-    sc_core::sc_time delay = start - now;
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    waiting_for_accept_ = &payload;
-    const tlm::tlm_sync_enum status = socket->nb_transport_fw(payload, phase, delay);
-    if (status == tlm::TLM_COMPLETED) {
-      waiting_for_accept_ = nullptr;
-      late_responses_.notify(payload, delay);
-    } else if (status == tlm::TLM_UPDATED) {
-      waiting_for_accept_ = nullptr;
-      if (phase == tlm::BEGIN_RESP) late_responses_.notify(payload, delay);
-    }
+    send(request);
   }
-  sending_ = false;
+}
+
+void MemoryPort::send(const Request& request) {
+  ++in_flight_;
+  Payload& payload = take_payload();
+  payload.acquire();
+  payload.transfer = request.transfer;
+  payload.origin.stream = request.stream;
+  payload.set_command(request.command);
+  payload.set_address(request.address);
+  payload.set_data_ptr(scratch_.data());
+  payload.set_data_length(static_cast<unsigned>(request.bytes));
+  payload.set_streaming_width(static_cast<unsigned>(request.bytes));
+  payload.set_byte_enable_ptr(nullptr);
+  payload.set_dmi_allowed(false);
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+
+  const sc_core::sc_time now = time_now();
+  payload.issued = std::max(now, next_issue_);
+  next_issue_ = payload.issued + clock_.cycles(1);
+  sc_core::sc_time delay = payload.issued - now;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  waiting_for_accept_ = &payload;
+  const tlm::tlm_sync_enum status = socket->nb_transport_fw(payload, phase, delay);
+  if (status == tlm::TLM_ACCEPTED) return;
+  waiting_for_accept_ = nullptr;
+  if (status == tlm::TLM_COMPLETED || phase == tlm::BEGIN_RESP) answer(payload, delay);
 }
 
 tlm::tlm_sync_enum MemoryPort::nb_transport_bw(tlm::tlm_generic_payload& payload,
@@ -122,41 +112,74 @@ tlm::tlm_sync_enum MemoryPort::nb_transport_bw(tlm::tlm_generic_payload& payload
   // END_REQ, or a response that implies it, frees the request channel.
   if (waiting_for_accept_ == &payload) {
     waiting_for_accept_ = nullptr;
-    if (phase == tlm::END_REQ) {
-      send_pending();
-      return tlm::TLM_ACCEPTED;
-    }
+    if (!pending_.empty()) arbiter_.request();
+    if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   }
-  if (delay == sc_core::SC_ZERO_TIME) {
-    cross(payload);
-  } else {
-    late_responses_.notify(payload, delay);
-  }
-  send_pending();
+  answer(static_cast<Payload&>(payload), delay);
   return tlm::TLM_COMPLETED;
 }
 
-void MemoryPort::cross(tlm::tlm_generic_payload& payload) {
-  const sc_core::sc_time issued = static_cast<Payload&>(payload).issued;
+void MemoryPort::answer(Payload& payload, const sc_core::sc_time& delay) {
+  payload.answered = time_now() + delay;
+  payload.order = answers_++;
+  Direction& direction = directions_[payload.is_read() ? 0 : 1];
+  auto place = direction.answers.end();
+  while (place != direction.answers.begin() && payload.answered < (*std::prev(place))->answered) {
+    --place;
+  }
+  const bool is_first = place == direction.answers.begin();
+  direction.answers.insert(place, &payload);
+  if (is_first) book_first(direction);
+}
+
+// When the words of the direction's first answer will have crossed, unless another one comes in
+// front of it.
+void MemoryPort::book_first(Direction& direction) {
+  const Payload& payload = *direction.answers.front();
   const std::uint64_t words =
       divide_up(payload.get_address() + payload.get_data_length(), port_bytes_) -
       payload.get_address() / port_bytes_;
-  const bool is_read = payload.is_read();
-  sc_core::sc_time& words_end = is_read ? read_words_end_ : write_words_end_;
-  const sc_core::sc_time start = std::max(words_end, is_read ? issued + latency_ : issued);
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
-  words_end = std::max(now, start + clock_.cycles(words));
-  crossing_.notify(payload, words_end - now + clock_.cycles(pipeline::kPort));
+  const sc_core::sc_time first = payload.is_read() ? payload.issued + latency_ : payload.issued;
+  direction.next_words_end =
+      std::max(payload.answered, std::max(direction.words_end, first) + clock_.cycles(words));
+  completion_due_.notify(direction.next_words_end + clock_.cycles(pipeline::kPort) - time_now());
 }
 
-void MemoryPort::complete(tlm::tlm_generic_payload& payload) {
+void MemoryPort::complete_due() {
+  const sc_core::sc_time registers = clock_.cycles(pipeline::kPort);
+  Direction* next = next_to_complete();
+  for (; next != nullptr && next->next_words_end + registers <= time_now();
+       next = next_to_complete()) {
+    Payload& payload = *next->answers.front();
+    next->answers.pop_front();
+    next->words_end = next->next_words_end;
+    if (!next->answers.empty()) book_first(*next);
+    complete(payload);
+  }
+  if (next != nullptr) {
+    completion_due_.notify(next->next_words_end + registers - time_now());
+  }
+}
+
+// The direction whose first answer completes first; in the order of answers at one time.
+MemoryPort::Direction* MemoryPort::next_to_complete() {
+  auto& [reads, writes] = directions_;
+  if (reads.answers.empty()) return writes.answers.empty() ? nullptr : &writes;
+  if (writes.answers.empty()) return &reads;
+  if (reads.next_words_end != writes.next_words_end) {
+    return reads.next_words_end < writes.next_words_end ? &reads : &writes;
+  }
+  return reads.answers.front()->answered_before(*writes.answers.front()) ? &reads : &writes;
+}
+
+void MemoryPort::complete(Payload& payload) {
   if (payload.is_response_error()) {
     SC_REPORT_FATAL("memory_port", payload.get_response_string().c_str());
   }
-  Transfer* transfer = static_cast<Payload&>(payload).transfer;
+  Transfer* transfer = payload.transfer;
   payload.release();
   --in_flight_;
-  send_pending();
+  if (!pending_.empty()) arbiter_.request();
   if (--transfer->requests_left > 0) return;
   const Completion done = std::move(transfer->done);
   free_transfers_.push_back(transfer);

@@ -22,7 +22,7 @@ class BlockProbe {
   // Waits for `cycles` of work. `label` and `number` name the span: "tile", 12.
   void work(std::uint64_t cycles, std::uint32_t job, const char* label, std::uint64_t number) {
     if (cycles == 0) return;
-    const sc_core::sc_time start = sc_core::sc_time_stamp();
+    const sc_core::sc_time start = time_now();
     sc_core::wait(occupy(start, cycles, job, label, number) - start);
   }
   // Time without work, of a pipeline that fills or drains.
@@ -33,7 +33,11 @@ class BlockProbe {
   void work_until(const sc_core::sc_time& end, std::uint64_t cycles, std::uint32_t job,
                   const char* label, std::uint64_t number) {
     if (cycles > 0) occupy(end - clock_.cycles(cycles), cycles, job, label, number);
-    if (end > sc_core::sc_time_stamp()) sc_core::wait(end - sc_core::sc_time_stamp());
+    wait_until(end);
+  }
+  // Time without work, or of work that is booked.
+  static void wait_until(const sc_core::sc_time& time) {
+    if (time > time_now()) sc_core::wait(time - time_now());
   }
   const Clock& clock() const { return clock_; }
   // Books `cycles` of work from `start` on without waiting; returns its end.

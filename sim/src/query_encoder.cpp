@@ -55,8 +55,7 @@ void QueryEncoder::run() {
     const std::uint64_t arriving = context_.stream_cycles(bytes);
     probe_.fill(pipeline::kEncode);
     const std::uint64_t left = cycles > arriving ? cycles - arriving : 0;
-    probe_.work_until(sc_core::sc_time_stamp() + context_.clock.cycles(left), cycles, index,
-                      "query", index);
+    probe_.work_until(time_now() + context_.clock.cycles(left), cycles, index, "query", index);
     out_.write(std::move(state), probe_);
   }
 }

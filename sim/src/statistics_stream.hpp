@@ -35,9 +35,9 @@ class StatisticsStream {
     const std::uint32_t run = (tile - first_) / kRunEntries;
     while (asked_ < run + kRunsAhead && ask()) {
     }
-    const sc_core::sc_time start = sc_core::sc_time_stamp();
+    const sc_core::sc_time start = time_now();
     while (arrived_ <= run) sc_core::wait(arrival_);
-    probe.add_starved(sc_core::sc_time_stamp() - start);
+    probe.add_starved(time_now() - start);
   }
   // Waits until nothing is under way: weights of a tile are asked for then only.
   void wait_until_quiet() {

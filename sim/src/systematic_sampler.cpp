@@ -1,8 +1,8 @@
 #include "systematic_sampler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
 
 #include "santa/arithmetic/sampler.hpp"
 
@@ -11,6 +11,16 @@ namespace {
 
 constexpr unsigned kThresholdBits = arithmetic::kMaxSamplesLog2 + arithmetic::kTotalMassBits;
 constexpr unsigned kExponentBits = 24;
+
+// Draws of the head with most of them in the rows from `first` on, below `key_end`.
+std::uint64_t most_draws(const std::vector<attention::SampledRow>& rows, std::size_t first,
+                         std::uint32_t key_end) {
+  std::array<std::uint32_t, arithmetic::kMaxGroup> drawn{};
+  for (std::size_t r = first; r < rows.size() && rows[r].key < key_end; ++r) {
+    for (std::size_t g = 0; g < drawn.size(); ++g) drawn[g] += rows[r].counts[g];
+  }
+  return *std::max_element(drawn.begin(), drawn.end());
+}
 
 }  // namespace
 
@@ -120,23 +130,28 @@ void SystematicSampler::walk(const JobPointer& job, Draws& draws) {
   counts_.resize(static_cast<std::size_t>(state.group()) * state.cache().tile_keys);
   probe_.fill(pipeline::kWalk);
   StatisticsStream statistics(context_, stash_, state);
+  sc_core::sc_time free = time_now();  // end of the work that is booked
   std::uint64_t skipped = 0;
+  const auto pass_skipped = [&](std::uint32_t tile) {
+    if (skipped > 0) free = probe_.occupy(free, skipped, state.index, "to tile", tile);
+    skipped = 0;
+    probe_.wait_until(free);
+  };
   std::uint32_t known = 0;  // tiles whose statistics are there
   for (std::uint32_t t = 0; t < tiles; ++t) {
     if (t >= known) {
-      probe_.work(skipped, state.index, "to tile", t);
-      skipped = 0;
+      pass_skipped(t);
       statistics.wait_for(t, probe_);
+      free = std::max(free, time_now());
       known = statistics.end_of_run(t);
     }
     ++skipped;
     if (!falls_into(state, draws, t)) continue;
-    probe_.work(skipped, state.index, "to tile", t);
-    skipped = 0;
-    scan_tile(job, draws, t, statistics);
+    pass_skipped(t);
+    free = scan_tile(job, draws, t, statistics);
     ++samples.tiles_scanned;
   }
-  probe_.work(skipped, state.index, "to tile", tiles);
+  pass_skipped(tiles);
   out_.leaving.take(probe_);  // the last rows have left
   out_.leaving.release();
   samples.tiles_total += tiles;
@@ -149,9 +164,9 @@ void SystematicSampler::walk(const JobPointer& job, Draws& draws) {
 
 // Chunk after chunk of scan_lanes keys: a cycle for each threshold of the head with most of them,
 // and one to see that there is no further one. Rows leave one a cycle while the next chunk is
-// scanned; the tile ends with its last threshold.
-void SystematicSampler::scan_tile(const JobPointer& job, Draws& draws, std::uint32_t tile,
-                                  StatisticsStream& statistics) {
+// scanned; the tile ends with its last threshold. Returns when.
+sc_core::sc_time SystematicSampler::scan_tile(const JobPointer& job, Draws& draws,
+                                              std::uint32_t tile, StatisticsStream& statistics) {
   JobState& state = *job;
   const Clock& clock = context_.clock;
   const std::uint32_t lanes = static_cast<std::uint32_t>(context_.hardware.unit.scan_lanes);
@@ -159,40 +174,35 @@ void SystematicSampler::scan_tile(const JobPointer& job, Draws& draws, std::uint
   std::vector<attention::SampledRow>& rows = context_.report.rows[state.index];
   const std::size_t first = rows.size();
   scan(state, draws, tile, rows);
-  probe_.fill(pipeline::kEnter);
-  const sc_core::sc_time entered = sc_core::sc_time_stamp();
+  const sc_core::sc_time entered = time_now() + clock.cycles(pipeline::kEnter);
   sc_core::sc_time now = entered;
   sc_core::sc_time complete = entered;  // all of a spilled tile is here
   sc_core::sc_time spilled_chunk;       // time between its chunks
   if (!stash_.on_chip(state, tile)) {
+    probe_.wait_until(entered);
     statistics.wait_until_quiet();
     const ByteRange range = stash_.spilled_weights(state, tile);
     context_.port.read_and_wait(Stream::kStash, range.address, range.bytes);
     const std::uint64_t arriving = context_.stream_cycles(range.bytes);
-    complete = sc_core::sc_time_stamp() + clock.cycles(pipeline::kSpilledWeights);
+    complete = time_now() + clock.cycles(pipeline::kSpilledWeights);
     spilled_chunk = clock.cycles(arriving) / static_cast<double>(keys / lanes);
     now = complete - clock.cycles(arriving) + spilled_chunk;
   }
-  std::uint64_t left = std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
   std::uint64_t cycles = 0;
   std::size_t row = first;
-  for (std::uint32_t chunk = 0; left > 0; ++chunk) {
-    std::uint64_t most = 0;
-    for (std::uint32_t g = 0; g < state.group(); ++g) {
-      const auto begin = counts_.begin() + g * keys + chunk * lanes;
-      const std::uint64_t drawn = std::accumulate(begin, begin + lanes, std::uint64_t{0});
-      most = std::max(most, drawn);
-      left -= drawn;
-    }
+  for (std::uint32_t chunk = 0; row < rows.size(); ++chunk) {
+    const std::uint32_t key_end = tile * keys + (chunk + 1) * lanes;
+    const std::uint64_t most = most_draws(rows, row, key_end);
     const sc_core::sc_time begun = now;
     now += clock.cycles(most + 1);
     cycles += most + 1;
-    if (most > 0) now = emit(job, row, tile * keys + (chunk + 1) * lanes, now);
+    if (most > 0) now = emit(job, row, key_end, now);
     now = std::max(now, begun + spilled_chunk);
   }
   context_.report.samples.unique_rows += rows.size() - first;
-  probe_.work_until(std::max({now, complete, entered + clock.cycles(cycles)}), cycles, state.index,
-                    "scan tile", tile);
+  const sc_core::sc_time work = clock.cycles(cycles);
+  const sc_core::sc_time end = std::max({now, complete, entered + work});
+  return probe_.occupy(end - work, cycles, state.index, "scan tile", tile);
 }
 
 // Hands the rows below `key_end` over at `time`, or when those before them have left. A time that
@@ -200,10 +210,10 @@ void SystematicSampler::scan_tile(const JobPointer& job, Draws& draws, std::uint
 sc_core::sc_time SystematicSampler::emit(const JobPointer& job, std::size_t& row,
                                          std::uint32_t key_end, const sc_core::sc_time& time) {
   const std::vector<attention::SampledRow>& rows = context_.report.rows[job->index];
-  if (time > sc_core::sc_time_stamp()) sc_core::wait(time - sc_core::sc_time_stamp());
-  const sc_core::sc_time asked = sc_core::sc_time_stamp();
+  if (time > time_now()) sc_core::wait(time - time_now());
+  const sc_core::sc_time asked = time_now();
   out_.leaving.take(probe_);
-  const sc_core::sc_time left = sc_core::sc_time_stamp();
+  const sc_core::sc_time left = time_now();
   const std::size_t first = row;
   while (row < rows.size() && rows[row].key < key_end) ++row;
   out_.batches.write({job, first, row, false}, probe_);

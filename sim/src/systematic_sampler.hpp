@@ -29,8 +29,8 @@ class SystematicSampler : public sc_core::sc_module {
   void combine(JobState& state);
   Draws draw(JobState& state);
   void walk(const JobPointer& job, Draws& draws);
-  void scan_tile(const JobPointer& job, Draws& draws, std::uint32_t tile,
-                 StatisticsStream& statistics);
+  sc_core::sc_time scan_tile(const JobPointer& job, Draws& draws, std::uint32_t tile,
+                             StatisticsStream& statistics);
   sc_core::sc_time emit(const JobPointer& job, std::size_t& row, std::uint32_t key_end,
                         const sc_core::sc_time& time);
   bool falls_into(const JobState& state, const Draws& draws, std::uint32_t tile) const;

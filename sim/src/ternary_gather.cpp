@@ -39,10 +39,10 @@ void TernaryGather::run() {
     // Passes overlap the arrival: what is starved is what lies between the passes.
     const KeyBurst burst = in_.bursts.next(probe_, sc_core::sc_max_time());
     if (burst.first) {
-      const sc_core::sc_time arrived = sc_core::sc_time_stamp();
+      const sc_core::sc_time arrived = time_now();
       out_.free.take(probe_);
       // Without a score buffer the passes could not start before.
-      if (sc_core::sc_time_stamp() > arrived) free_ = std::max(free_, sc_core::sc_time_stamp());
+      if (time_now() > arrived) free_ = std::max(free_, time_now());
       if (burst.tile == 0) free_ += context_.clock.cycles(pipeline::kGatherStart);
       cycles_ = 0;
     }
@@ -51,7 +51,7 @@ void TernaryGather::run() {
     free_ = add_burst(burst);
     const sc_core::sc_time work = context_.clock.cycles(cycles_ - cycles_before);
     if (free_ > before + work) probe_.add_starved(free_ - before - work);
-    if (burst.words > 0) in_.room.release_at(burst.words, free_);
+    if (burst.words > 0) in_.room.release_at(free_, burst.words);
     in_.bursts.release();
     if (burst.last) finish_tile(burst);
   }
@@ -62,11 +62,11 @@ void TernaryGather::run() {
 sc_core::sc_time TernaryGather::add_burst(const KeyBurst& burst) {
   const Clock& clock = context_.clock;
   const JobState& state = *burst.job;
-  if (state.tile_count() == 0) return sc_core::sc_time_stamp();
+  if (state.tile_count() == 0) return time_now();
   const bool tail = burst.words == 0 && !state.feature_runs.empty();
   const std::uint64_t cycles = tail ? tail_cycles(state) : burst.cycles;
   cycles_ += cycles;
-  const sc_core::sc_time arrived = sc_core::sc_time_stamp() + clock.cycles(pipeline::kKeyFifo);
+  const sc_core::sc_time arrived = time_now() + clock.cycles(pipeline::kKeyFifo);
   const sc_core::sc_time work = clock.cycles(cycles);
   if (burst.words == 0) return std::max(free_, arrived) + work;
   const std::uint64_t port_bytes = context_.config_u64(context_.hardware.unit.port_bytes);
@@ -98,7 +98,7 @@ void TernaryGather::finish_tile(const KeyBurst& burst) {
     if (valid < cache.tile_keys) in_.tail.release();
   }
   if (burst.tile + 1 >= state.tile_count()) banks_.release();
-  scores.ready = sc_core::sc_time_stamp() + context_.clock.cycles(pipeline::kScores);
+  scores.ready = time_now() + context_.clock.cycles(pipeline::kScores);
   out_.full.write(scores, probe_);
 }
 

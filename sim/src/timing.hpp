@@ -8,6 +8,12 @@
 
 namespace santa::sim {
 
+// sc_time_stamp() without a call into the library.
+inline const sc_core::sc_time& time_now() {
+  static const sc_core::sc_simcontext* const context = sc_core::sc_get_curr_simcontext();
+  return context->time_stamp();
+}
+
 class Clock {
  public:
   explicit Clock(double clock_mhz) : period_fs_(std::llround(1e9 / clock_mhz)) {}
@@ -29,7 +35,7 @@ inline double to_ns(const sc_core::sc_time& time) {
   return static_cast<double>(time.value()) * 1e-6;
 }
 inline double now_ns() {
-  return to_ns(sc_core::sc_time_stamp());
+  return to_ns(time_now());
 }
 
 inline std::uint64_t divide_up(std::uint64_t value, std::uint64_t divisor) {

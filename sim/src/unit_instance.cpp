@@ -48,7 +48,7 @@ void UnitInstance::make_unit(const UnitRequest& unit, const UnitContext& context
 
 void UnitInstance::finish_job() {
   turn_.finish();
-  end_ = sc_core::sc_time_stamp();
+  end_ = time_now();
   job_finished_();
 }
 

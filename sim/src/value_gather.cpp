@@ -37,14 +37,17 @@ ValueGather::ValueGather(const sc_core::sc_module_name& name, const UnitContext&
   sc_core::sc_spawn([this] { accumulate(); }, sc_core::sc_gen_unique_name("accumulate"));
 }
 
+// One row a cycle.
 void ValueGather::fetch() {
+  sc_core::sc_time next;  // row may leave
   for (;;) {
-    const RowBatch batch = in_.batches.read(fetch_probe_);
+    const RowBatch batch = in_.batches.read(fetch_probe_, next);
     for (std::size_t r = batch.first; r < batch.end; ++r) {
+      fetch_probe_.wait_until(next);
       fetch_row(batch.job, attention::SampledRow(context_.report.rows[batch.job->index][r]));
-      fetch_probe_.fill(1);
+      next = time_now() + context_.clock.cycles(1);
     }
-    if (!batch.last) in_.leaving.release();
+    if (!batch.last) in_.leaving.release_at(next);
     if (batch.last) rows_.fetch({batch.job, {}, true}, nullptr, 0, fetch_probe_);
   }
 }
@@ -84,19 +87,18 @@ void ValueGather::accumulate() {
     const RowToken token = rows_.next(probe_, free);
     if (first) {
       sums_.take(probe_);
-      free = std::max(free, sc_core::sc_time_stamp());
+      free = std::max(free, time_now());
       first = false;
     }
     if (!token.last) {
       const std::uint64_t cycles = add_row(token);
-      const sc_core::sc_time ready =
-          sc_core::sc_time_stamp() + context_.clock.cycles(pipeline::kRow);
+      const sc_core::sc_time ready = time_now() + context_.clock.cycles(pipeline::kRow);
       free = probe_.occupy(std::max(free, ready), cycles, token.job->index, "row", token.row.key);
       rows_.release_at(free);
       continue;
     }
-    if (free > sc_core::sc_time_stamp()) sc_core::wait(free - sc_core::sc_time_stamp());
-    rows_.release_at(sc_core::sc_time_stamp());
+    probe_.wait_until(free);
+    rows_.release_at(time_now());
     first = true;
     out_.write(token.job, probe_);
   }

@@ -43,9 +43,7 @@ WeightUnit::WeightUnit(const sc_core::sc_module_name& name, const UnitContext& c
 void WeightUnit::run() {
   for (;;) {
     const ScoreToken token = in_.full.read(probe_);
-    if (token.ready > sc_core::sc_time_stamp()) {
-      sc_core::wait(token.ready - sc_core::sc_time_stamp());
-    }
+    probe_.wait_until(token.ready);
     if (token.tile == 0) stash_.take_half(*token.job, probe_);
     if (token.job->tile_count() > 0) weigh(token);
     in_.free.release();
@@ -86,7 +84,7 @@ void WeightUnit::weigh(const ScoreToken& token) {
 void WeightUnit::wait_for_spill_buffer(const JobState& state, std::uint64_t pass_cycles) {
   const config::UnitConfig& unit = context_.hardware.unit;
   const std::uint64_t port_bytes = context_.config_u64(unit.port_bytes);
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time now = time_now();
   if (spill_free_ > now) {
     probe_.add_blocked(spill_free_ - now);
     sc_core::wait(spill_free_ - now);
@@ -96,9 +94,8 @@ void WeightUnit::wait_for_spill_buffer(const JobState& state, std::uint64_t pass
       divide_up(context_.config_u64(2 * unit.group_heads * unit.scan_lanes), port_bytes);
   const std::uint64_t weights = std::max(pass_cycles + pipeline::kSpillFirst + words,
                                          2 * pass_cycles + pipeline::kSpillLast + stash_word);
-  spill_free_ =
-      sc_core::sc_time_stamp() + context_.clock.cycles(weights + pipeline::kSpillEntry +
-                                                       divide_up(entry_bytes(unit), port_bytes));
+  spill_free_ = time_now() + context_.clock.cycles(weights + pipeline::kSpillEntry +
+                                                   divide_up(entry_bytes(unit), port_bytes));
 }
 
 void WeightUnit::spill(const ByteRange& range) {
@@ -110,9 +107,9 @@ void WeightUnit::spill(const ByteRange& range) {
 
 // Nobody reads back what is not in memory yet.
 void WeightUnit::wait_for_spills() {
-  const sc_core::sc_time start = sc_core::sc_time_stamp();
+  const sc_core::sc_time start = time_now();
   while (spills_ > 0) sc_core::wait(spilled_);
-  probe_.add_blocked(sc_core::sc_time_stamp() - start);
+  probe_.add_blocked(time_now() - start);
 }
 
 void WeightUnit::count_energy(const JobState& state, std::uint32_t valid_keys, bool on_chip) {

@@ -14,6 +14,11 @@
 #include "santa/gpu/golden_producer.hpp"
 #include "santa/vectors/producer.hpp"
 
+// libsystemc, which comes with the co-simulation, expects it; GoogleTest's main runs instead.
+extern "C" int sc_main(int /*argc*/, char** /*argv*/) {
+  return 0;
+}
+
 namespace santa::gpu::testing {
 namespace {
 

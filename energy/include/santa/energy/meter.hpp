@@ -8,11 +8,13 @@
 //   EnergyReport report = meter.finish(end_ns);   // checked
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -78,7 +80,12 @@ class EnergyMeter {
   void add_static(Block block, Part part, const std::string& name, const Range& milliwatt);
 
   // `n` events at `time_ns`. The hot path: no lookup, and no allocation but for new windows.
-  void count(Handle handle, std::uint64_t n, double time_ns);
+  void count(Handle handle, std::uint64_t n, double time_ns) {
+    if (!(time_ns >= window_start_ns_ && time_ns < window_end_ns_)) open_window(time_ns);
+    if (handle.index >= pending_.size()) throw std::logic_error("energy meter: unknown handle");
+    pending_[handle.index] += n;
+    last_time_ns_ = std::max(last_time_ns_, time_ns);
+  }
 
   // The report of a run that ended at `end_ns`, above 0 and not before the last count. Throws
   // VerificationError if its sums disagree (check_report). Counting may go on afterwards.
@@ -91,8 +98,7 @@ class EnergyMeter {
     Range each_pj;
   };
   struct Line {
-    OperationLine line;         // its total is made from its count at the end
-    std::uint64_t pending = 0;  // events of the open window, not booked yet
+    OperationLine line;  // its total is made from its count at the end
     std::optional<Share> share;
   };
 
@@ -101,6 +107,7 @@ class EnergyMeter {
                      unsigned port_bits, bool is_write);
   Handle dram_command(const char* name, Part part, const Table& table);
   Handle dram_transfer(const char* name, Part part, const Table& table);
+  // Throws std::logic_error for a time that is below 0 or not finite.
   void open_window(double time_ns);
   void book_pending();
   void book(Block block, Part part, const Range& energy_pj, WindowSeries::Parts& window);
@@ -114,6 +121,7 @@ class EnergyMeter {
   DramCosts dram_;
   Cost control_;
   std::vector<Line> lines_;
+  std::vector<std::uint64_t> pending_;  // events of the open window by line, not booked yet
   std::vector<StaticLine> statics_;
   std::map<std::string, std::uint64_t> scratchpads_;  // capacity by name
   // Accumulated apart from the counts in lines_, so that the checks compare independent sums: lines
