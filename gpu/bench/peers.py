@@ -149,7 +149,7 @@ def published_santa(folder_name, samples, step, options):
         raise NotRun("no checkout given (--published-santa)")
     folder = options.published_santa / folder_name
     if not folder.is_dir():
-        raise NotRun(f"{folder} is not there")
+        raise NotRun(f"no folder {folder.name} given")
     if step.query.shape[0] != 1:
         raise NotRun("one request only")
     module = published(folder, folder_name)

@@ -97,7 +97,9 @@ struct DecodeArguments {
   int block_tokens = 0;
 
   const std::int32_t* lengths = nullptr;  // device, tokens of each request, 0 to maximum_length
-  int maximum_length = 0;                 // 1 to 2^22; slots up to it must be readable memory
+  int maximum_length = 0;                 // 1 to 2^22; slots up to it must be readable memory,
+                                          // but for paged token-major caches: there only tokens of
+                                          // the request are read
 
   // Counter-based generator (Philox 4x32-10). A step of decoding takes another offset.
   const std::uint64_t* seed = nullptr;    // device, one, or one a request
