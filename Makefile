@@ -65,6 +65,7 @@ gpu-tables: ## Write the tables of docs/gpu.md and its figure from $(GPU_RESULTS
 	tools/setup.sh figures
 	tools/gpu_table.py $(GPU_RESULTS) docs/gpu.md
 	/usr/bin/python3 tools/gpu_figure.py $(GPU_RESULTS) docs/images/gpu_decode.svg
+	tools/readme_figures.py gpu $(GPU_RESULTS)
 
 .PHONY: test-gpu-python
 test-gpu-python: ## Build the PyTorch operator against the installed PyTorch, and test it

@@ -3,6 +3,7 @@
 
   tools/readme_figures.py demo build/demo.json       the table of the first result
   tools/readme_figures.py bench build/bench.txt      the table of the layer benchmark
+  tools/readme_figures.py gpu gpu/results/h200.json  the table of the CUDA kernels
   tools/readme_figures.py demo build/demo.json --check   exit code 1 if README.md says otherwise
 
 `make demo` writes build/demo.json, `make bench | tee build/bench.txt` the other.
@@ -13,6 +14,8 @@ import json
 import pathlib
 import re
 import sys
+
+import gpu_results
 
 README = pathlib.Path(__file__).resolve().parent.parent / "README.md"
 
@@ -84,16 +87,36 @@ def bench_table(path: str) -> str:
     return "\n".join(lines)
 
 
+GPU_STEPS = ((1, 32768), (1, 131072), (8, 32768), (32, 8192))
+
+
+def gpu_table(path: str) -> str:
+    """Table of a device's results: ours at S = 256 and the fastest dense kernel."""
+    results = gpu_results.GpuResults(pathlib.Path(path))
+    lines = ["| requests x length | keys alone, us | fastest dense, us | sampled, S = 256, us | ratio |",
+             "|---|---:|---:|---:|---:|"]
+    for requests, length in GPU_STEPS:
+        keys = results.find(gpu_results.READ, "bf16", requests, length)
+        dense = results.dense("bf16", requests, length)
+        own = results.own("bf16", requests, length, 256)
+        if keys is None or dense is None or own is None:
+            raise ValueError(f"no results of {requests} x {length}")
+        lines.append(f"| {requests} x {length // 1024}k | {keys['median_us']:.1f} | "
+                     f"{dense['median_us']:.1f} ({dense['kernel']}) | {own['median_us']:.1f} | "
+                     f"{dense['median_us'] / own['median_us']:.2f} |")
+    return "\n".join(lines)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["demo", "bench"])
+    parser.add_argument("table", choices=["demo", "bench", "gpu"])
     parser.add_argument("source", help="file to take the figures from")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     arguments = parser.parse_args()
     try:
-        table = {"demo": demo_table, "bench": bench_table}[arguments.table](arguments.source)
-    except (OSError, ValueError, KeyError) as error:
+        table = {"demo": demo_table, "bench": bench_table, "gpu": gpu_table}[arguments.table](arguments.source)
+    except (OSError, ValueError, KeyError, gpu_results.BadFile) as error:
         print(f"readme_figures: {arguments.source}: {error}", file=sys.stderr)
         return 2
     old = README.read_text(encoding="utf-8")
