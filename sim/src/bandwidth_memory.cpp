@@ -116,20 +116,31 @@ std::uint64_t BandwidthMemory::serve(std::uint64_t address, std::uint64_t end,
   const std::uint64_t interleave_mask = (std::uint64_t{1} << interleave_log2_) - 1;
   const std::uint64_t bank_mask = (std::uint64_t{1} << banks_log2_) - 1;
   const std::uint64_t arrival_fs = time_fs;
+  // Local, or each write of a time or a row has them read again.
+  const unsigned interleave_log2 = interleave_log2_;
+  const unsigned row_log2 = row_log2_;
+  const std::uint64_t piece_bytes = std::uint64_t{1} << piece_log2_;
+  const std::uint64_t piece_fs = piece_bytes * fs_per_kibibyte_ / 1024;
+  std::uint64_t* const open_rows = open_row_.data();
+  std::uint64_t* const free_fs = channel_free_fs_.data();
+  const unsigned banks_log2 = banks_log2_;
+  std::uint64_t end_fs = arrival_fs;
   std::uint64_t stripe = (address >> interleave_log2_) / channels;
   std::uint64_t channel = (address >> interleave_log2_) - stripe * channels;
   std::uint64_t activates = 0;
   std::uint64_t pieces = 0;
   while (address < end) {
-    const std::uint64_t stop = std::min(end, ((address >> piece_log2_) + 1) << piece_log2_);
+    const std::uint64_t stop = std::min(end, (address & ~(piece_bytes - 1)) + piece_bytes);
+    const std::uint64_t bytes = stop - address;
     const std::uint64_t row =
-        ((stripe << interleave_log2_) + (address & interleave_mask)) >> row_log2_;
-    std::uint64_t& open = open_row_[(channel << banks_log2_) + (row & bank_mask)];
+        ((stripe << interleave_log2) + (address & interleave_mask)) >> row_log2;
+    std::uint64_t& open = open_rows[(channel << banks_log2) + (row & bank_mask)];
     activates += open != row ? 1 : 0;
     open = row;
-    std::uint64_t& free = channel_free_fs_[channel];
-    free = std::max(free, arrival_fs) + (stop - address) * fs_per_kibibyte_ / 1024;
-    time_fs = std::max(time_fs, free);
+    std::uint64_t& free = free_fs[channel];
+    free = std::max(free, arrival_fs) +
+           (bytes == piece_bytes ? piece_fs : bytes * fs_per_kibibyte_ / 1024);
+    end_fs = std::max(end_fs, free);
     ++pieces;
     address = stop;
     if ((address & interleave_mask) == 0 && ++channel == channels) {
@@ -137,6 +148,7 @@ std::uint64_t BandwidthMemory::serve(std::uint64_t address, std::uint64_t end,
       ++stripe;
     }
   }
+  time_fs = end_fs;
   counters_.activates += activates;
   counters_.row_hits += pieces - activates;
   return activates;

@@ -59,18 +59,24 @@ void DramChannel::issue_columns(const Choice& first, std::uint64_t last_cycle, s
   hold_bus(direction, series.next - timing_.tccd_s);
 }
 
-// One burst of the first bank's hit, or of both in turns until one of them is done.
+// One burst of the first bank's hit, or of both in turns until one of them is done. Of two that are
+// equally long, the second one has the last turn too: nothing else of the first one's group can be
+// read or written that soon, nor its bank closed.
 void DramChannel::take_turns(std::uint32_t first, std::uint32_t second, Series& series,
                              std::vector<DramCompletion>& completions) {
   const std::uint64_t start = series.next;
   const std::array<std::uint32_t, 2> banks = {first, second};
+  const bool is_last_turn_free =
+      timing_.tccd_l > timing_.tccd_s &&
+      timing_.to_precharge[direction_of(hit_of(first))] >= timing_.tccd_s;
   std::uint64_t turns = 0;
   for (bool is_done = false; !is_done && series.is_open();) {
     std::uint32_t& now = hit_of(banks[turns % 2]).run.bursts;
     std::uint32_t& then = hit_of(banks[(turns + 1) % 2]).run.bursts;
     std::uint64_t count = 1;
     if (first != second) {
-      count = std::min({now <= then ? 2 * std::uint64_t{now} - 1 : 2 * std::uint64_t{then},
+      const std::uint64_t longer = now == then && is_last_turn_free ? 0 : 1;
+      count = std::min({now <= then ? 2 * std::uint64_t{now} - longer : 2 * std::uint64_t{then},
                         series.left, bursts_before_entry(series.next)});
       if ((count - 1) * timing_.tccd_s > series.last_cycle - series.next) {
         count = (series.last_cycle - series.next) / timing_.tccd_s + 1;

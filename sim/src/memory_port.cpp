@@ -28,14 +28,19 @@ MemoryPort::MemoryPort(const sc_core::sc_module_name& name, const config::Hardwa
       max_in_flight_(static_cast<std::uint64_t>(hardware.memory.max_outstanding)),
       latency_(sc_core::sc_time::from_value(first_data_fs(hardware))),
       clock_(clock),
-      arbiter_(*this),
       scratch_(kRequestBytes) {
   socket.register_nb_transport_bw(this, &MemoryPort::nb_transport_bw);
+  spawn_method(sending_, &MemoryPort::send_pending);
+  spawn_method(completion_due_, &MemoryPort::complete_due);
+}
+
+void MemoryPort::spawn_method(const sc_core::sc_event& event, void (MemoryPort::*action)()) {
   sc_core::sc_spawn_options options;
   options.spawn_method();
-  options.set_sensitivity(&completion_due_);
+  options.set_sensitivity(&event);
   options.dont_initialize();
-  sc_core::sc_spawn([this] { complete_due(); }, sc_core::sc_gen_unique_name("complete"), &options);
+  sc_core::sc_spawn([this, action] { (this->*action)(); }, sc_core::sc_gen_unique_name("method"),
+                    &options);
 }
 
 void MemoryPort::submit(tlm::tlm_command command, Stream stream, std::uint64_t address,
@@ -53,7 +58,7 @@ void MemoryPort::submit(tlm::tlm_command command, Stream stream, std::uint64_t a
     enqueue({command, stream, address, stop - address, transfer, time_now()});
     address = stop;
   }
-  arbiter_.request();
+  send_soon();
 }
 
 void MemoryPort::enqueue(const Request& request) {
@@ -112,7 +117,7 @@ tlm::tlm_sync_enum MemoryPort::nb_transport_bw(tlm::tlm_generic_payload& payload
   // END_REQ, or a response that implies it, frees the request channel.
   if (waiting_for_accept_ == &payload) {
     waiting_for_accept_ = nullptr;
-    if (!pending_.empty()) arbiter_.request();
+    if (!pending_.empty()) send_soon();
     if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   }
   answer(static_cast<Payload&>(payload), delay);
@@ -179,7 +184,7 @@ void MemoryPort::complete(Payload& payload) {
   Transfer* transfer = payload.transfer;
   payload.release();
   --in_flight_;
-  if (!pending_.empty()) arbiter_.request();
+  if (!pending_.empty()) send_soon();
   if (--transfer->requests_left > 0) return;
   const Completion done = std::move(transfer->done);
   free_transfers_.push_back(transfer);

@@ -75,17 +75,6 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   const Traffic& traffic() const { return traffic_; }
 
  private:
-  // Has pending requests sent in the update phase: every process has submitted by then what it does
-  // at this time.
-  class Arbiter : public sc_core::sc_prim_channel {
-   public:
-    explicit Arbiter(MemoryPort& port) : sc_prim_channel("arbiter"), port_(port) {}
-    void request() { request_update(); }
-
-   private:
-    void update() override { port_.send_pending(); }
-    MemoryPort& port_;
-  };
   // One transfer that waits for all its requests.
   struct Transfer {
     std::uint64_t requests_left = 0;
@@ -129,6 +118,8 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   void submit(tlm::tlm_command command, Stream stream, std::uint64_t address, std::uint64_t bytes,
               Completion done);
   void enqueue(const Request& request);
+  // Sends in the next delta cycle: every process has submitted by then what it does at this time.
+  void send_soon() { sending_.notify(sc_core::SC_ZERO_TIME); }
   void send_pending();
   void send(const Request& request);
   // The memory answers a request after `delay`.
@@ -137,6 +128,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   void complete_due();
   void complete(Payload& payload);
   Direction* next_to_complete();
+  void spawn_method(const sc_core::sc_event& event, void (MemoryPort::*action)());
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
   void free(tlm::tlm_generic_payload* payload) override;
@@ -151,7 +143,7 @@ class MemoryPort : public sc_core::sc_module, public tlm::tlm_mm_interface {
   const Clock& clock_;
   std::deque<Request> pending_;
   tlm::tlm_generic_payload* waiting_for_accept_ = nullptr;
-  Arbiter arbiter_;
+  sc_core::sc_event sending_;
   std::uint64_t in_flight_ = 0;  // requests issued and not completed
   sc_core::sc_time next_issue_;
   std::vector<std::unique_ptr<Payload>> payloads_;

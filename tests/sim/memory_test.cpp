@@ -193,11 +193,11 @@ TEST(MemoryPort, WordsCrossOneACycle) {
       port.write(Stream::kOutput, 0, 64, [&] { writes.push_back(now_ns()); });
     });
     sc_core::sc_start();
-    // Issued a cycle apart. Reads: 256 words from 20 ns on, 256, then 2 words for the 2 bytes; each
-    // two cycles later behind the registers of the port.
-    const std::vector<double> expected_reads = {278.0, 534.0, 536.0, 1052.0};
-    // Writes: 128 words from the issue at 1 ns on; 4 words that the memory answers later.
-    const std::vector<double> expected_writes = {131.0, 1053.0};
+    // Issued a cycle apart, of one time the write first. Reads: 256 words from 21 ns on, 256, then
+    // 2 words for the 2 bytes; each two cycles later behind the registers of the port.
+    const std::vector<double> expected_reads = {279.0, 535.0, 537.0, 1053.0};
+    // Writes: 128 words from the issue on; 4 words that the memory answers later.
+    const std::vector<double> expected_writes = {130.0, 1052.0};
     check(reads == expected_reads, "reads");
     check(writes == expected_writes, "writes");
   });

@@ -1,9 +1,13 @@
 // Cycles: bounds that hold by construction, counters that add up, spans that do not overlap.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "pipeline.hpp"
 #include "santa/config/hardware.hpp"
@@ -189,6 +193,43 @@ TEST(Timing, FasterHardwareIsNotSlower) {
   EXPECT_GT(latency_ns["memory.channel_gb_per_s=6.4"], latency_ns["unit.digit_lanes=2"]);
   EXPECT_GT(latency_ns["unit.digit_lanes=2"], latency_ns["memory.channel_gb_per_s=25.6"]);
   EXPECT_GT(latency_ns["memory.latency_ns=400"], latency_ns["unit.digit_lanes=2"]);
+}
+
+// Cycles of the sampled unit and its blocks, simulated in a process of its own beside `others`.
+std::vector<std::uint64_t> sampled_cycles(const std::vector<std::string>& overrides,
+                                          const Shape& shape, std::vector<UnitKind> others) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(pipe(ends.data()), 0);
+  in_child("cycles", [&] {
+    others.insert(others.begin(), UnitKind::kSampled);
+    const UnitReport report = simulate_preset("edge-lpddr5", overrides, shape, others).front();
+    std::vector<std::uint64_t> cycles{report.latency_cycles};
+    for (const BlockCounters& block : report.blocks) {
+      cycles.insert(cycles.end(), {block.busy_cycles, block.starved_cycles, block.blocked_cycles});
+    }
+    const auto bytes = static_cast<ssize_t>(cycles.size() * sizeof cycles[0]);
+    check_equal(write(ends[1], cycles.data(), static_cast<std::size_t>(bytes)), bytes, "written");
+  });
+  close(ends[1]);
+  std::vector<std::uint64_t> cycles(1);
+  while (read(ends[0], &cycles.back(), sizeof cycles[0]) > 0) cycles.emplace_back();
+  close(ends[0]);
+  return cycles;
+}
+
+// Processes that run at one time run in an order that depends on all events of a simulation.
+TEST(Timing, DoesNotDependOnWhatElseIsSimulated) {
+  Shape shape{{3, 3, 64, 283}, {}};
+  for (const char* placement : {"interleaved", "keys-values"}) {
+    for (const char* latency : {"10", "100", "150"}) {
+      const std::vector<std::string> overrides = {"system.units=3",
+                                                  "system.placement=" + std::string(placement),
+                                                  "memory.latency_ns=" + std::string(latency)};
+      EXPECT_EQ(sampled_cycles(overrides, shape, {}),
+                sampled_cycles(overrides, shape, {UnitKind::kDenseInt8, UnitKind::kTopK}))
+          << placement << ", " << latency << " ns";
+    }
+  }
 }
 
 }  // namespace
