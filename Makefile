@@ -49,6 +49,12 @@ models: build ## Simulate Llama-3.1-8B to a million tokens; writes docs/models.m
 	tools/setup.sh figures
 	/usr/bin/python3 tools/model_report.py $(PROGRAM)
 
+.PHONY: paper
+paper: build ## Measure the paper's tables and figures; writes docs/paper.md (minutes)
+	tools/setup.sh figures
+	$(PROGRAM) paper --out docs
+	/usr/bin/python3 tools/paper_figures.py docs
+
 .PHONY: cosim
 cosim: build ## Compare the unit in SystemVerilog with its models, a few hundred requests
 	ctest --preset $(PRESET) --verbose --tests-regex '^cosim_on_'

@@ -33,6 +33,9 @@ readonly -A kGroups=(
     libgmock-dev: tests
     libbenchmark-dev: benchmarks
     python3: small tools of the build and the tests
+    python3-dev: headers for the Python module
+    python3-numpy: arrays of the Python module
+    pybind11-dev: the Python module
     python3-yaml: description of the register map"
   [lint]="
     clang-format-14: source format

@@ -28,6 +28,7 @@ constexpr const char* kMainExamples = R"(Examples:
   santasim report DIR -o report.html              results as one page of figures
   santasim explain result.json                    what limits a run, and what to change
   santasim compare a.json b.json                  two results side by side
+  santasim paper --out DIR                        the paper's tables and figures, ours beside them
   santasim describe stats                         what every number of a result means
 
 Exit codes: 0 done, 1 a check of the results failed, 2 bad input, 3 fault of the program.
@@ -271,6 +272,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   RawReportOptions raw_report;
   const CLI::App* report = add_report(*app, raw_report);
   const CLI::App* explain = add_explain(*app, raw_explain);
+  RawPaperOptions raw_paper;
+  const CLI::App* paper = add_paper(*app, raw_paper);
   const CLI::App* compare = add_compare(*app, raw_compare);
   const CLI::App* describe = add_describe(*app, raw_describe);
   CommandLine result;
@@ -295,6 +298,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   if (compare->parsed()) result.compare = check_compare_options(raw_compare);
   if (report->parsed()) result.report = check_report_options(raw_report);
   if (explain->parsed()) result.explain = check_explain_options(*explain, raw_explain);
+  if (paper->parsed()) result.paper = check_paper_options(raw_paper);
   if (describe->parsed()) result.describe = check_describe(*describe, raw_describe);
   return result;
 }

@@ -86,7 +86,7 @@ struct CosimOptions {
   std::string command() const;
 };
 
-enum class VectorsTask { kRecord, kCheck };
+enum class VectorsTask { kRecord, kCapture, kCheck };
 
 struct VectorsOptions {
   VectorsTask task = VectorsTask::kCheck;
@@ -95,6 +95,9 @@ struct VectorsOptions {
   std::string config;
   std::vector<config::Override> overrides;
   std::uint64_t seeds = 0;  // requests 1 to N
+  // Of kCapture:
+  std::optional<RunOptions> run;
+  // Of both:
   std::string producer;
 };
 
@@ -127,6 +130,15 @@ struct ReportOptions {
   std::string plotly;  // file of plotly.js; empty: that of the system
 };
 
+struct PaperOptions {
+  std::vector<std::string> only;  // names of parts; empty: all
+  std::string folder;             // of the document and the numbers; empty: none
+  std::string gpu_results;        // folder
+  std::uint64_t seed = 1;
+  std::uint32_t jobs = 0;  // threads; 0: as many as there are cores
+  std::string json;        // empty: none; "-": standard output, in place of the tables
+};
+
 struct ModelOptions;  // model_options.hpp
 
 // The command line as parsed: one of these is set.
@@ -140,6 +152,7 @@ struct CommandLine {
   std::optional<CompareOptions> compare;
   std::optional<ExplainOptions> explain;
   std::optional<ReportOptions> report;
+  std::optional<PaperOptions> paper;
   std::optional<std::string> text;  // of --help and --version
 };
 

@@ -11,6 +11,7 @@
 #include "model_command.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
+#include "paper/command.hpp"
 #include "report/report.hpp"
 #include "run_command.hpp"
 #include "santa/error.hpp"
@@ -31,6 +32,7 @@ int execute(int argc, const char* const* argv) {
   if (command.compare) compare(*command.compare);
   if (command.report) report(*command.report);
   if (command.explain) explain(*command.explain);
+  if (command.paper) regenerate_paper(*command.paper);
   if (command.sweep) return sweep(*command.sweep);
   return kExitSuccess;
 }

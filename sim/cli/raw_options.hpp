@@ -67,6 +67,7 @@ CosimOptions check_cosim_options(const RawCosimOptions& raw);
 
 struct RawVectorsOptions {
   std::string folder;
+  RawRunOptions run;
   std::string config = "tiny-test";
   std::vector<std::string> set;
   OptionText seeds;
@@ -111,6 +112,17 @@ struct RawReportOptions {
 };
 CLI::App* add_report(CLI::App& app, RawReportOptions& raw);
 ReportOptions check_report_options(const RawReportOptions& raw);
+
+struct RawPaperOptions {
+  std::vector<std::string> only;
+  OptionText folder;
+  OptionText gpu_results;
+  OptionText seed;
+  OptionText jobs;
+  OptionText json;
+};
+CLI::App* add_paper(CLI::App& app, RawPaperOptions& raw);
+PaperOptions check_paper_options(const RawPaperOptions& raw);
 
 // The options of `santasim run` that say what is simulated.
 void add_run_choices(CLI::App& run, RawRunOptions& raw);

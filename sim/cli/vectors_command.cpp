@@ -5,12 +5,14 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <system_error>
 
 #include "build_information.hpp"
 #include "cosim_command.hpp"
+#include "input.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
 #include "santa/config/hardware.hpp"
@@ -22,6 +24,7 @@
 #include "santa/vectors/file.hpp"
 #include "santa/vectors/producer.hpp"
 #include "text.hpp"
+#include "workload.hpp"
 
 namespace santa::cli {
 namespace {
@@ -80,18 +83,18 @@ void make_folder(const std::string& folder) {
                     "a folder to write to");
 }
 
-void record(const VectorsOptions& options) {
-  const config::HardwareConfig hardware =
-      config::load_hardware(find_unit(options.config), options.overrides);
-  config::require_single_unit(hardware, "a recorded vector");
-  const cosim::UnitParameters unit = cosim::parameters_of(hardware);
+// Writes request(0) ... request(count - 1) with their results, all of them or none. `name` is asked
+// first, so that a file that is there already is found before the work.
+void write_set(const VectorsOptions& options, std::size_t count,
+               const std::function<std::string(std::size_t)>& name,
+               const std::function<vectors::Request(std::size_t)>& request, Progress& progress,
+               const std::string& what) {
   const std::unique_ptr<vectors::Producer> producer = make_producer(options.producer);
   make_folder(options.folder);
-  const auto path_of = [&](std::uint64_t number) {
-    const std::string name = fmt::format("{}-{:03}{}", hardware.name, number, vectors::kExtension);
-    return (fs::path(options.folder) / name).string();
+  const auto path_of = [&](std::size_t number) {
+    return (fs::path(options.folder) / (name(number) + vectors::kExtension)).string();
   };
-  for (std::uint64_t number = 1; number <= options.seeds; ++number) {
+  for (std::size_t number = 0; number < count; ++number) {
     if (std::error_code ignored; !fs::exists(path_of(number), ignored)) continue;
     throw input_error(kFolder, config::in_quotes(path_of(number)), "is there already",
                       "a folder without vectors of this name");
@@ -99,19 +102,58 @@ void record(const VectorsOptions& options) {
   vectors::Vector vector;
   vector.provenance = provenance_of(*producer);
   Written written;
-  Progress progress;
-  for (std::uint64_t number = 1; number <= options.seeds; ++number) {
-    vector.request = cosim::vector_request(unit, number);
+  for (std::size_t number = 0; number < count; ++number) {
+    vector.request = request(number);
     vector.results = producer->answer(vector.request);
     vectors::write_vector(path_of(number), vector);
     written.add(path_of(number));
-    progress.show("recording", static_cast<double>(number) / static_cast<double>(options.seeds));
+    progress.show("recording", static_cast<double>(number + 1) / static_cast<double>(count));
   }
   written.keep();
-  write_standard_output(fmt::format("{} vectors for {} written to {}\n  {}\n",
-                                    grouped(options.seeds), config::escaped(hardware.name),
+  write_standard_output(fmt::format("{} vectors {} written to {}\n  {}\n", grouped(count), what,
                                     config::escaped(options.folder),
                                     provenance_text(vector.provenance)));
+}
+
+void record(const VectorsOptions& options) {
+  const config::HardwareConfig hardware =
+      config::load_hardware(find_unit(options.config), options.overrides);
+  config::require_single_unit(hardware, "a recorded vector");
+  const cosim::UnitParameters unit = cosim::parameters_of(hardware);
+  Progress progress;
+  write_set(
+      options, options.seeds,
+      [&](std::size_t number) { return fmt::format("{}-{:03}", hardware.name, number + 1); },
+      [&](std::size_t number) { return cosim::vector_request(unit, number + 1); }, progress,
+      "for " + config::escaped(hardware.name));
+}
+
+// The requests that `santasim run` would simulate.
+void capture(const VectorsOptions& options) {
+  const RunOptions& run = *options.run;
+  const config::HardwareConfig hardware = config::load_hardware(run.config, run.overrides);
+  config::require_single_unit(hardware, "a recorded vector");
+  const Input input = open_input(run.input);
+  Progress progress;
+  const Workload workload =
+      prepare_workload(input, run, cache_format(hardware), false,
+                       [&](double fraction) { progress.show("preparing", fraction); });
+  const auto name = [&](std::size_t number) {
+    const sim::Job& job = workload.jobs[number];
+    return fmt::format("layer-{:03}-kv-head-{:03}", job.layer, job.kv_head);
+  };
+  const auto request = [&](std::size_t number) {
+    const sim::Job& job = workload.jobs[number];
+    vectors::Request result;
+    result.workload = fmt::format("layer {}, KV head {}", job.layer, job.kv_head);
+    result.cache = std::make_shared<const attention::KvHead>(*job.cache);
+    result.context = job.cache->context;
+    result.request = job.request;
+    result.options = run.decode;
+    return result;
+  };
+  write_set(options, workload.jobs.size(), name, request, progress,
+            "of " + config::escaped(input.summary.source));
 }
 
 void check(const VectorsOptions& options) {
@@ -153,10 +195,16 @@ void check(const VectorsOptions& options) {
 }  // namespace
 
 void handle_vectors(const VectorsOptions& options) {
-  if (options.task == VectorsTask::kRecord) {
-    record(options);
-  } else {
-    check(options);
+  switch (options.task) {
+    case VectorsTask::kRecord:
+      record(options);
+      break;
+    case VectorsTask::kCapture:
+      capture(options);
+      break;
+    case VectorsTask::kCheck:
+      check(options);
+      break;
   }
 }
 

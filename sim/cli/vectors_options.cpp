@@ -18,6 +18,7 @@ constexpr const char* kVectorsExamples =
 Examples:
   santasim vectors record my-vectors
   santasim vectors record my-vectors --config eight-heads --seeds 100
+  santasim vectors capture my-run --trace my.safetensors --samples 64
   santasim vectors check my-vectors
   santasim cosim --vectors my-vectors             the same through the unit and the cycle model
 )";
@@ -43,6 +44,12 @@ CLI::App* add_vectors(CLI::App& app, RawVectorsOptions& raw) {
                    fmt::format("What computes the results ({})", vectors::kGoldenProducer))
       ->type_name("NAME");
   record->footer("Example:\n  santasim vectors record my-vectors --config eight-heads\n");
+  CLI::App* capture =
+      vectors->add_subcommand("capture", "Write the requests of a run and their results");
+  capture->add_option("DIR", raw.folder, "Folder to write to, made where it is not there")
+      ->required();
+  add_run_choices(*capture, raw.run);
+  capture->footer("Example:\n  santasim vectors capture my-run --layers 0 --scores bernoulli\n");
   CLI::App* check = vectors->add_subcommand("check", "Compare with the golden model");
   check->add_option("DIR", raw.folder, "Folder of vectors, with the folders in it")->required();
   check->footer("Example:\n  santasim vectors check traces/vectors\n");
@@ -51,12 +58,19 @@ CLI::App* add_vectors(CLI::App& app, RawVectorsOptions& raw) {
 
 VectorsOptions check_vectors_options(const CLI::App& command, const RawVectorsOptions& raw) {
   VectorsOptions options;
-  options.task = command.got_subcommand("record") ? VectorsTask::kRecord : VectorsTask::kCheck;
+  options.task = command.got_subcommand("record")    ? VectorsTask::kRecord
+                 : command.got_subcommand("capture") ? VectorsTask::kCapture
+                                                     : VectorsTask::kCheck;
   if (raw.folder.empty()) throw got("DIR", "", "the path of a folder");
   options.folder = raw.folder;
   options.config = raw.config;
   options.overrides = parse_overrides(raw.set);
   options.seeds = raw.seeds ? parse_integer("--seeds", *raw.seeds, 1, kMostSeeds) : kDefaultSeeds;
+  if (options.task == VectorsTask::kCapture) {
+    RawRunOptions run = raw.run;
+    run.no_baselines = true;  // nothing is simulated
+    options.run = check_run_options(run);
+  }
   options.producer = raw.producer.value_or(vectors::kGoldenProducer);
   return options;
 }

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include "fp16_attention.hpp"
-#include "santa/arithmetic/lfsr.hpp"
+#include "santa/attention/head.hpp"
 #include "santa/error.hpp"
 #include "santa/reference/attention.hpp"
 
 namespace santa::cli {
 namespace {
 
-using arithmetic::StreamPurpose;
 using attention::LayerShape;
 
 // One group of query heads of one layer.
@@ -37,20 +36,13 @@ sim::Job make_job(const Group& group, const attention::KvHead& cache, const RunO
                                     cache.key_scale.data(), group.layer.tensors.softmax_scale,
                                     scheme, options.decode.bernoulli_draws);
   };
-  const auto stream = [&](std::uint64_t head, StreamPurpose purpose) {
-    return arithmetic::derive_stream(options.seed,
-                                     {0, group.layer.index, head, options.step, purpose});
-  };
   sim::Job job;
   job.layer = group.layer.index;
   job.kv_head = group.kv_head;
   job.cache = &cache;
   job.request.query = operands(options.decode.scores);
-  job.request.score_stream = stream(group.kv_head, StreamPurpose::kScores);
-  for (std::uint32_t g = 0; g < shape.group(); ++g) {
-    job.request.value_streams.push_back(stream(
-        static_cast<std::uint64_t>(group.kv_head) * shape.group() + g, StreamPurpose::kValues));
-  }
+  attention::set_streams(job.request,
+                         {options.seed, 0, group.layer.index, group.kv_head, options.step});
   job.exact_query = operands(attention::ScoreScheme::kExact);
   return job;
 }

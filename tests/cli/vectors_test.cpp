@@ -75,6 +75,31 @@ TEST_F(VectorsTest, RecordingIsRepeatable) {
   }
 }
 
+// The requests of a run, a file a KV head.
+TEST_F(VectorsTest, ARunsRequestsAreCaptured) {
+  const std::vector<std::string> run = {
+      "--synthetic",      "gaussian", "--query-heads", "4",         "--kv-heads", "2",
+      "--head-dimension", "16",       "--context",     "100",       "--layers",   "2",
+      "--samples",        "32",       "--scores",      "bernoulli", "--seed",     "5"};
+  std::vector<std::string> words = {"vectors", "capture", folder_ / "run"};
+  words.insert(words.end(), run.begin(), run.end());
+  const Outcome outcome = run_program(words);
+  expect_success(outcome);
+  EXPECT_THAT(outcome.out, HasSubstr("4 vectors of Gaussian tensors, data seed 1 written to "));
+  const Outcome check = run_program({"vectors", "check", folder_ / "run"});
+  expect_success(check);
+  EXPECT_THAT(check.out, HasSubstr("4 vectors, "));
+  const vectors::Vector vector =
+      vectors::read_vector(folder_ / "run/layer-001-kv-head-001.safetensors");
+  EXPECT_EQ(vector.request.workload, "layer 1, KV head 1");
+  EXPECT_EQ(vector.request.context, 100U);
+  EXPECT_EQ(vector.request.group(), 2U);
+  EXPECT_EQ(vector.request.options.samples, 32U);
+  expect_refused(run_program(words), {"DIR", "is there already"});
+  words.insert(words.end(), {"--set", "system.key_bits=4"});
+  expect_refused(run_program(words), {"a recorded vector"});
+}
+
 TEST_F(VectorsTest, ADifferenceIsNamedWithBothValues) {
   const std::string place = recorded();
   int output = 0;

@@ -25,6 +25,11 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
+std::vector<std::string>& added_directories() {
+  static std::vector<std::string> directories;
+  return directories;
+}
+
 }  // namespace
 
 bool is_preset_name(const std::string& name_or_path) {
@@ -49,7 +54,14 @@ std::vector<std::string> config_directories() {
     const fs::path installed = executable.parent_path().parent_path() / "share/santasim/configs";
     if (is_folder(installed)) directories.push_back(installed.string());
   }
+  for (const std::string& added : added_directories()) {
+    if (is_folder(added)) directories.push_back(added);
+  }
   return directories;
+}
+
+void add_config_directory(const std::string& directory) {
+  added_directories().push_back(directory);
 }
 
 std::vector<std::string> preset_names(const std::string& kind) {

@@ -1,0 +1,151 @@
+"""santasim.huggingface on tiny models with random weights; skipped without torch and transformers."""
+
+import unittest
+
+import numpy as np
+import santasim
+
+try:
+    import torch
+    import transformers
+    from santasim import huggingface
+except ImportError as error:
+    raise unittest.SkipTest(f"not installed: {error}") from error
+
+LAYERS = 2
+
+
+def model_of(kind="Llama", **more):
+    """A model of a few thousand weights, the same each time."""
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=LAYERS,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=512, **more)
+    return getattr(transformers, f"{kind}ForCausalLM")(config).eval()
+
+
+def tokens(count, seed=1, batch=1):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, 97, (batch, count), generator=generator)
+
+
+@torch.no_grad()
+def decode(model, prompt, steps, mask=None):
+    """Logits of `steps` decode steps behind a prefill of all but the last tokens."""
+    mask = torch.ones_like(prompt) if mask is None else mask
+    outcome = model(prompt[:, :-steps], attention_mask=mask[:, :-steps], use_cache=True)
+    logits = []
+    for step in range(prompt.shape[1] - steps, prompt.shape[1]):
+        outcome = model(prompt[:, step:step + 1], attention_mask=mask[:, :step + 1],
+                        past_key_values=outcome.past_key_values, use_cache=True)
+        logits.append(outcome.logits[:, -1])
+    return torch.stack(logits)
+
+
+class Seen:
+    """An observer that keeps everything."""
+
+    def __init__(self):
+        self.results = {}
+
+    def __call__(self, layer, request, step, result):
+        self.results[layer, request, step] = result
+
+
+class Attention(unittest.TestCase):
+    def setUp(self):
+        self.unit = santasim.Unit("edge-lpddr5")
+
+    def attached(self, model, **more):
+        seen = Seen()
+        huggingface.attach(model, self.unit, observer=seen, **more)
+        return model, seen
+
+    def test_dense_values_are_close_to_the_models_own_attention(self):
+        prompt = tokens(60)
+        exact = decode(model_of(), prompt, 4)
+        golden = decode(self.attached(model_of(), values="dense")[0], prompt, 4)
+        error = torch.linalg.norm(golden - exact) / torch.linalg.norm(exact)
+        self.assertGreater(error, 0)
+        self.assertLess(error, 0.02)
+
+    def test_a_prefill_is_the_models_own(self):
+        prompt = tokens(30)
+        with torch.no_grad():
+            exact = model_of()(prompt).logits
+            self.assertTrue(torch.equal(self.attached(model_of())[0](prompt).logits, exact))
+
+    def test_layers_heads_and_steps_draw_on_their_own_and_seeds_repeat(self):
+        prompt = tokens(40, batch=2)
+        prompt[1] = prompt[0]
+        model, first = self.attached(model_of(), samples=16, seed=3)
+        logits = decode(model, prompt, 3)
+        self.assertEqual(set(first.results), {(layer, request, step) for layer in range(LAYERS)
+                                             for request in range(2) for step in range(3)})
+        model, again = self.attached(model_of(), samples=16, seed=3)
+        self.assertTrue(torch.equal(logits, decode(model, prompt, 3)))
+        self.assertTrue(torch.equal(logits, decode(model, prompt, 3)), "a prefill starts anew")
+        model, _ = self.attached(model_of(), samples=16, seed=4)
+        self.assertFalse(torch.equal(logits, decode(model, prompt, 3)))
+        self.assertFalse(np.array_equal(first.results[0, 0, 0].raw_output,
+                                        first.results[0, 1, 0].raw_output), "the same text")
+        for key, result in first.results.items():
+            np.testing.assert_array_equal(result.raw_output, again.results[key].raw_output)
+
+    def test_a_budget_for_each_layer(self):
+        model, seen = self.attached(model_of(), samples=[8, 64])
+        decode(model, tokens(50), 2)
+        for (layer, _, _), result in seen.results.items():
+            for counts in result.counts:
+                np.testing.assert_array_equal(counts.sum(axis=1), [[8, 64][layer]] * 2)
+
+    def test_padding_is_no_key(self):
+        prompt = tokens(40)
+        alone = decode(self.attached(model_of(), values="dense")[0], prompt, 3)
+        padded = torch.cat([torch.zeros(1, 7, dtype=torch.long), prompt], dim=1)
+        mask = (torch.arange(47) >= 7).long()[None]
+        both = torch.cat([padded, padded]), 3, torch.cat([torch.ones_like(mask), mask])
+        together = decode(self.attached(model_of(), values="dense")[0], *both)
+        error = torch.linalg.norm(together[:, 1:] - alone) / torch.linalg.norm(alone)
+        self.assertLess(error, 0.02)
+        model, seen = self.attached(model_of(), samples=4096)
+        decode(model, *both)
+        for (_, request, step), result in seen.results.items():
+            keys = 45 + step - 7 * request
+            self.assertEqual({int(drawn[-1]) for drawn in result.keys}, {keys - 1})
+
+    def test_a_sliding_window_stays(self):
+        model, seen = self.attached(model_of("Mistral", sliding_window=12), samples=4096)
+        decode(model, tokens(60), 3)
+        for result in seen.results.values():
+            for keys in result.keys:
+                self.assertLess(keys.max(), 12)
+
+    def test_generation(self):
+        model, _ = self.attached(model_of(), samples=64)
+        texts = [model.generate(tokens(20), max_new_tokens=6, do_sample=False, pad_token_id=0)
+                 for _ in range(2)]
+        self.assertEqual(texts[0].shape, (1, 26))
+        self.assertTrue(torch.equal(*texts))
+
+    def test_refusals(self):
+        for message, more in (("samples: got 3 budgets; allowed: one, or one for each of 2 layers",
+                               {"samples": [1, 2, 4]}),
+                              ('--samples: got "48"', {"samples": [64, 48]}),
+                              ('--seed: got "0"', {"seed": 0}),
+                              ("--scores: got", {"values": "topk", "scores": "bernoulli"})):
+            with self.assertRaises(ValueError) as caught:
+                huggingface.attach(model_of(), self.unit, **more)
+            self.assertIn(message, str(caught.exception))
+        with self.assertRaises(ValueError) as caught:
+            huggingface.attach(torch.nn.Linear(2, 2), self.unit)
+        self.assertIn("model: got Linear", str(caught.exception))
+        model = model_of()
+        model.set_attn_implementation(huggingface.NAME)
+        with self.assertRaises(ValueError) as caught:
+            model(tokens(4))
+        self.assertIn("without settings", str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
