@@ -47,9 +47,11 @@ class Seen:
 
     def __init__(self):
         self.results = {}
+        self.tokens = {}
 
-    def __call__(self, layer, request, step, result):
-        self.results[layer, request, step] = result
+    def __call__(self, step):
+        self.results[step.layer, step.request, step.step] = step.result
+        self.tokens[step.layer, step.request, step.step] = step.tokens
 
 
 class Attention(unittest.TestCase):
@@ -121,6 +123,56 @@ class Attention(unittest.TestCase):
             for keys in result.keys:
                 self.assertLess(keys.max(), 12)
 
+    def test_a_sampled_prefill_is_as_decoding_token_by_token(self):
+        for kind, more in (("Llama", {}), ("Mistral", {"sliding_window": 12})):
+            prompt = tokens(24)
+            model, seen = self.attached(model_of(kind, **more), samples=16, prefill="sampled")
+            with torch.no_grad():
+                whole = model(prompt).logits[:, -4:]
+            self.assertEqual(sorted({step for _, _, step in seen.results}), list(range(24)))
+            window = more.get("sliding_window", 24)
+            self.assertEqual([seen.tokens[1, 0, step] for step in range(24)],
+                             [min(step + 1, window) for step in range(24)])
+            model, again = self.attached(model_of(kind, **more), samples=16, prefill="sampled")
+            single = decode(model, prompt, 4)
+            self.assertEqual(sorted({step for _, _, step in again.results}), list(range(24)))
+            torch.testing.assert_close(single[:, 0], whole[0], rtol=0, atol=1e-4)
+
+    def test_a_sampled_prefill_with_padding(self):
+        prompt = tokens(12)
+        padded = torch.cat([torch.zeros(1, 5, dtype=torch.long), prompt], dim=1)
+        mask = (torch.arange(17) >= 5).long()[None]
+        model, _ = self.attached(model_of(), values="dense", prefill="sampled")
+        with torch.no_grad():
+            alone = model(prompt).logits[0]
+            position = (torch.arange(17) - 5).clamp(min=0)[None]
+            both = model(padded, attention_mask=mask, position_ids=position).logits[0, 5:]
+        self.assertLess(torch.linalg.norm(both - alone) / torch.linalg.norm(alone), 1e-4)
+
+    def test_a_prefix_that_was_cached_before_is_kept(self):
+        prompt = tokens(30)
+        logits = []
+        for pieces in ([30], [20, 10]):
+            model, seen = self.attached(model_of(), values="dense", prefill="sampled")
+            cache = None
+            with torch.no_grad():
+                for piece in prompt.split(pieces, dim=1):
+                    outcome = model(piece, past_key_values=cache, use_cache=True)
+                    cache = outcome.past_key_values
+            logits.append(outcome.logits[0, -1])
+            self.assertEqual(max(step for _, _, step in seen.results), 29)
+        torch.testing.assert_close(*logits, rtol=0, atol=1e-4)
+
+    def test_prompts_apart_draw_apart(self):
+        prompt = tokens(40)
+        outputs = []
+        for first in (0, 1, 1):
+            model, seen = self.attached(model_of(), samples=16, first_request=first)
+            decode(model, prompt, 1)
+            outputs.append(seen.results[0, first, 0].raw_output)
+        np.testing.assert_array_equal(outputs[1], outputs[2])
+        self.assertFalse(np.array_equal(outputs[0], outputs[1]))
+
     def test_generation(self):
         model, _ = self.attached(model_of(), samples=64)
         texts = [model.generate(tokens(20), max_new_tokens=6, do_sample=False, pad_token_id=0)
@@ -133,6 +185,8 @@ class Attention(unittest.TestCase):
                                {"samples": [1, 2, 4]}),
                               ('--samples: got "48"', {"samples": [64, 48]}),
                               ('--seed: got "0"', {"seed": 0}),
+                              ('prefill: got "some"; allowed: dense, sampled', {"prefill": "some"}),
+                              ('first_request: got "-1"', {"first_request": -1}),
                               ("--scores: got", {"values": "topk", "scores": "bernoulli"})):
             with self.assertRaises(ValueError) as caught:
                 huggingface.attach(model_of(), self.unit, **more)
