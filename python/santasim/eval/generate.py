@@ -12,8 +12,6 @@ import torch
 from transformers import (LogitsProcessorList, RepetitionPenaltyLogitsProcessor,
                           TemperatureLogitsWarper, TopPLogitsWarper)
 
-SAMPLINGS = ("greedy", "paper")
-"""The most likely token; or temperature 0.6, top-p 0.95 and repetition penalty 1.1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +51,11 @@ def _generator(seed: int, index: int) -> torch.Generator:
 @torch.no_grad()
 def answer(network: Any, prompt: Prefilled, *, max_new_tokens: int, end: frozenset[int],
            sampling: str, seed: int, index: int) -> Answer:
-    """Tokens behind a prompt, whose cache stays as it was; `seed` and `index` choose the draws."""
+    """Tokens behind a prompt, whose cache stays as it was.
+
+    sampling  "greedy", the most likely token, or "paper": temperature 0.6, top-p 0.95, repetition
+              penalty 1.1, drawn by `seed` and `index`
+    """
     cache, logits = copy.deepcopy(prompt.cache), prompt.logits
     processors = _processors() if sampling == "paper" else LogitsProcessorList()
     generator = _generator(seed, index)

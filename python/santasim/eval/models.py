@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from .errors import InputError
 from .tasks import Prompt
 
-DTYPES = ("float32", "bfloat16", "float16")
 _WHOLE_BYTES = 1 << 20
 """Of a larger file the fingerprint takes the size, the first and the last bytes, this many."""
 
@@ -84,6 +84,8 @@ def _one_line(error: Exception) -> str:
 def load(folder: Path, *, gguf_file: str | None, dtype: str, device: str) -> Model:
     """Nothing is fetched. Raises InputError for a folder that holds no complete causal model."""
     _check_folder(folder, gguf_file)
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     options: dict[str, Any] = {"local_files_only": True}
     if gguf_file is not None:
         options["gguf_file"] = gguf_file

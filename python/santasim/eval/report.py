@@ -36,7 +36,7 @@ def bootstrap(values: NDArray[np.float64]) -> Estimate:
     if np.ptp(values) == 0:  # every resample is the same
         return Estimate(mean, mean, mean)
     found = stats.bootstrap((values,), np.mean, n_resamples=RESAMPLES, method="percentile",
-                            rng=np.random.default_rng(1)).confidence_interval
+                            random_state=np.random.default_rng(1)).confidence_interval
     return Estimate(mean, float(found.low), float(found.high))
 
 
