@@ -35,8 +35,15 @@ class Step:
     layer: int
     request: int
     step: int  # the numbers that chose the draws
-    tokens: int  # keys that the token attended to, its own included
+    query: np.ndarray  # float32 [query_heads, features]
+    key: np.ndarray  # float32 [kv_heads, tokens, features], those that the token attended to
+    value: np.ndarray  # the same
+    scale: float | None
     result: Result
+
+    @property
+    def tokens(self) -> int:
+        return self.key.shape[1]
 
 
 Observer = Callable[[Step], None]
@@ -56,7 +63,6 @@ class _Layer:
     samples: int
     bernoulli: int
     seed: int
-    first_request: int
     prefill: str
     observer: Observer | None
     step: int = 0  # tokens that went through the unit since the sequence began
@@ -71,13 +77,11 @@ def attention_layers(model: torch.nn.Module) -> list[torch.nn.Module]:
 
 def attach(model: torch.nn.Module, unit: Unit, *, values: str = "sys", scores: str = "exact",
            samples: int | Sequence[int] = 256, bernoulli: int = 8, seed: int = 1,
-           first_request: int = 0, prefill: str = "dense",
-           observer: Observer | None = None) -> None:
+           prefill: str = "dense", observer: Observer | None = None) -> None:
     """Makes `unit` the attention of every layer of `model` from its next token on.
 
     samples  one budget, or one for each layer
     seed     of all draws; layer, head, request and step each have their own stream
-    first_request  number of the batch's first request, so that prompts run apart draw apart
     prefill  "dense": PyTorch's attention; "sampled": each token of a prompt as if it were decoded,
              with the keys and values up to its own, so that a prompt in one piece or in many is the
              same. This costs as much as decoding the prompt.
@@ -95,9 +99,6 @@ def attach(model: torch.nn.Module, unit: Unit, *, values: str = "sys", scores: s
                          "whose attention goes through its attention interface")
     if prefill not in PREFILLS:
         raise ValueError(f'prefill: got "{prefill}"; allowed: {", ".join(PREFILLS)}')
-    if not 0 <= first_request < 2**63:
-        raise ValueError(f'first_request: got "{first_request}"; allowed: an integer from 0 to '
-                         f"{2**63 - 1}")
     budgets = [samples] * len(layers) if isinstance(samples, int) else list(samples)
     if len(budgets) != len(layers):
         raise ValueError(f"samples: got {len(budgets)} budgets; allowed: one, or one for each of "
@@ -109,8 +110,8 @@ def attach(model: torch.nn.Module, unit: Unit, *, values: str = "sys", scores: s
                     samples=budget, bernoulli=bernoulli, seed=seed)
     model.set_attn_implementation(NAME)
     for layer, budget in zip(layers, budgets):
-        setattr(layer, _SETTINGS, _Layer(unit, values, scores, budget, bernoulli, seed,
-                                         first_request, prefill, observer))
+        setattr(layer, _SETTINGS, _Layer(unit, values, scores, budget, bernoulli, seed, prefill,
+                                         observer))
 
 
 def _visible(mask: torch.Tensor | None, request: int, row: int, position: int,
@@ -134,14 +135,14 @@ def _one_request(layer: _Layer, module: torch.nn.Module, request: int, query: np
     outputs = []
     for row in range(rows):
         visible = _visible(mask, request, row, tokens - rows + row, window)
-        keys, step = key[:, visible], layer.step + row
-        number = layer.first_request + request
+        step = layer.step + row
+        tensors = query[:, row], key[:, visible], value[:, visible]
         result = layer.unit.decode(
-            query[:, row], keys, value[:, visible], values=layer.values, scores=layer.scores,
-            samples=layer.samples, bernoulli=layer.bernoulli, scale=scaling, seed=layer.seed,
-            request=number, layer=module.layer_idx, step=step)
+            *tensors, values=layer.values, scores=layer.scores, samples=layer.samples,
+            bernoulli=layer.bernoulli, scale=scaling, seed=layer.seed, request=request,
+            layer=module.layer_idx, step=step)
         if layer.observer is not None:
-            layer.observer(Step(module.layer_idx, number, step, keys.shape[1], result))
+            layer.observer(Step(module.layer_idx, request, step, *tensors, scaling, result))
         outputs.append(result.output)
     return np.stack(outputs)
 

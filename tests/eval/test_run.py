@@ -126,6 +126,26 @@ def test_questions_from_a_file(model, tmp_path):
     assert sorted(records) == [0, 1]
 
 
+@pytest.mark.skipif("SANTASIM" not in os.environ, reason="needs the simulator: SANTASIM")
+def test_kept_steps_are_simulated_with_the_draws_of_the_model(model, tmp_path, capsys):
+    more = [*METHODS, "--method", "golden:values=dense", "--traces", "2"]
+    assert main(words(model, tmp_path, *more)) == 0
+    assert len(list(tmp_path.glob("*.safetensors"))) == 6
+    command = ["energy", str(tmp_path), "--program", os.environ["SANTASIM"]]
+    capsys.readouterr()
+    assert main(command) == 0
+    rows = [line.split("|")[2:6] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert len(rows) == 3 and all(int(row[1]) == 2 and float(row[2]) > 0 for row in rows)
+    # Other draws than the model's are found out.
+    sample = next(path for path in sorted(tmp_path.glob("*.0.safetensors"))
+                  if configurations(tmp_path)[path.name.split(".")[0]]["method"]["values"] == "sys")
+    os.replace(sample, sample.with_name(sample.name.replace(".0.", ".2.")))
+    assert main(command) == 1
+    # A step that is gone is made again, and its answer compared.
+    assert main(words(model, tmp_path, *more)) == 0
+    assert sample.exists()
+
+
 def refused(capsys, *arguments):
     assert main(list(arguments)) == 2
     lines = capsys.readouterr().err.splitlines()

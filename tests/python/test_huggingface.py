@@ -163,16 +163,6 @@ class Attention(unittest.TestCase):
             self.assertEqual(max(step for _, _, step in seen.results), 29)
         torch.testing.assert_close(*logits, rtol=0, atol=1e-4)
 
-    def test_prompts_apart_draw_apart(self):
-        prompt = tokens(40)
-        outputs = []
-        for first in (0, 1, 1):
-            model, seen = self.attached(model_of(), samples=16, first_request=first)
-            decode(model, prompt, 1)
-            outputs.append(seen.results[0, first, 0].raw_output)
-        np.testing.assert_array_equal(outputs[1], outputs[2])
-        self.assertFalse(np.array_equal(outputs[0], outputs[1]))
-
     def test_generation(self):
         model, _ = self.attached(model_of(), samples=64)
         texts = [model.generate(tokens(20), max_new_tokens=6, do_sample=False, pad_token_id=0)
@@ -186,7 +176,6 @@ class Attention(unittest.TestCase):
                               ('--samples: got "48"', {"samples": [64, 48]}),
                               ('--seed: got "0"', {"seed": 0}),
                               ('prefill: got "some"; allowed: dense, sampled', {"prefill": "some"}),
-                              ('first_request: got "-1"', {"first_request": -1}),
                               ("--scores: got", {"values": "topk", "scores": "bernoulli"})):
             with self.assertRaises(ValueError) as caught:
                 huggingface.attach(model_of(), self.unit, **more)

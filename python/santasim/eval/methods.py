@@ -40,6 +40,11 @@ class Method:
         return found
 
 
+def seed_of_prompt(seed: int, index: int) -> int:
+    """Prompts draw apart, whatever shard they are in; index is below 10**6."""
+    return seed * 2**20 + index
+
+
 def label(configuration: dict[str, Any]) -> str:
     """The text of a Method.configuration(), for a row of a table."""
     if "values" not in configuration:

@@ -67,6 +67,8 @@ def _parser() -> _Parser:
         "two styles, where not given")
     add("--seed", type=_integer(1, 2**32), default=1, help="of all draws")
     add("--shard", type=_shard, default=(0, 1), metavar="I/N", help="only prompts I, I + N, ...")
+    add("--traces", type=_integer(0, 10**6), default=0, metavar="N", help="keep the last decode step "
+        "of the first N prompts, for the energy of golden methods")
     add("--out", type=Path, required=True, help="folder of the answers; those there are kept")
     report = commands.add_parser("report", help="tables of stored answers", allow_abbrev=False)
     report.add_argument("results", type=Path)
@@ -74,6 +76,10 @@ def _parser() -> _Parser:
     joined = commands.add_parser("merge", help="join folders of shards", allow_abbrev=False)
     joined.add_argument("out", type=Path)
     joined.add_argument("results", type=Path, nargs="+")
+    energy = commands.add_parser("energy", help="simulate the kept steps", allow_abbrev=False)
+    energy.add_argument("results", type=Path)
+    energy.add_argument("--program", default="santasim", help="the simulator")
+    energy.add_argument("--plot", type=Path, help="SVG of accuracy against energy and time")
     return parser
 
 
@@ -114,6 +120,15 @@ def _report(arguments: argparse.Namespace) -> None:
         write_atomically(arguments.markdown, text)
 
 
+def _energy(arguments: argparse.Namespace) -> None:
+    from .energy import simulate, table
+    costs = simulate(arguments.results, arguments.program)
+    print(table(costs))
+    if arguments.plot is not None:
+        from .plot import draw
+        draw(costs, arguments.plot)
+
+
 def main(words: Sequence[str]) -> int:
     """Runs one command."""
     try:
@@ -122,6 +137,8 @@ def main(words: Sequence[str]) -> int:
             _run(arguments)
         elif arguments.command == "report":
             _report(arguments)
+        elif arguments.command == "energy":
+            _energy(arguments)
         else:
             for name, count in merge(arguments.out, arguments.results).items():
                 print(f"{name}: {count} answers")

@@ -74,13 +74,15 @@ def _cell(runs: list[dict[int, Record]]) -> Cell:
                 float(np.mean([record["new_tokens"] for record in records])))
 
 
-def _column(configuration: Record) -> str:
+def column(configuration: Record) -> str:
+    """Model and task, over a table."""
     task = configuration["task"]
     detail = task.get("length") or task["style"]
     return f"{configuration['model']['name']}, {task['name']} {detail}"
 
 
-def _row(configuration: Record) -> str:
+def row(configuration: Record) -> str:
+    """The method, in a table."""
     name = label(configuration["method"])
     if configuration.get("prefill") == "sampled":
         name += ", prefill too"
@@ -95,7 +97,7 @@ def cells(folder: Path) -> dict[tuple[str, str], Cell]:
         found = answers(folder, name)
         if not found:
             continue
-        key = _column(configuration), _row(configuration)
+        key = column(configuration), row(configuration)
         same = canonical({**configuration, "seed": None})
         first = identities.setdefault(key, (same, name))
         if first[0] != same:
@@ -119,18 +121,18 @@ def table(folder: Path) -> str:
     """Markdown: for each model and task a table of methods."""
     found = cells(folder)
     lines: list[str] = []
-    for column in sorted({key[0] for key in found}):
-        rows = {row: cell for (where, row), cell in found.items() if where == column}
+    for where in sorted({key[0] for key in found}):
+        rows = {name: cell for (place, name), cell in found.items() if place == where}
         dense = rows.get("sdpa")
-        lines += [f"### {column}", "",
+        lines += [f"### {where}", "",
                   "| attention | prompts | accuracy % [95 %] | less sdpa's [95 %] | "
                   + " | ".join(_ACCESS.values()) + " | new tokens |",
                   "|---|--:|--:|--:|" + "--:|" * (len(_ACCESS) + 1)]
-        for row in sorted(rows, key=_order):
-            cell = rows[row]
-            difference = None if dense is None or row == "sdpa" else cell.difference(dense)
-            access = [f"{cell.access[name]:.1f}" if name in cell.access else "–" for name in _ACCESS]
-            lines.append(f"| {row} | {len(cell.scores)} | {cell.accuracy()} | "
+        for name in sorted(rows, key=_order):
+            cell = rows[name]
+            difference = None if dense is None or name == "sdpa" else cell.difference(dense)
+            access = [f"{cell.access[kind]:.1f}" if kind in cell.access else "–" for kind in _ACCESS]
+            lines.append(f"| {name} | {len(cell.scores)} | {cell.accuracy()} | "
                          f"{'–' if difference is None else difference} | {' | '.join(access)} | "
                          f"{cell.new_tokens:.1f} |")
         lines.append("")

@@ -13,13 +13,13 @@ import torch
 import transformers
 from santasim import Unit, huggingface
 
-from . import generate, models
+from . import generate, models, traces
 from .access import Access
 from .errors import InputError
-from .methods import Method
+from .methods import Method, seed_of_prompt
 from .questions import READERS, question_task
 from .ruler import RULER
-from .store import Record, Store
+from .store import Record, Store, write_atomically
 from .tasks import Prompt, Task
 
 
@@ -47,6 +47,7 @@ class Options:
     out: Path
     shard: int
     shards: int
+    traces: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,23 +98,23 @@ class _Attention:
         self._network = network
         self._unit = unit
 
-    def use(self, method: Method, index: int, observer: Access | None) -> None:
+    def use(self, method: Method, index: int, observer: huggingface.Observer | None) -> None:
         """For prompt `index`, whose draws are its own."""
         network, options = self._network, self._options
         if method.golden:
             samples = method.samples[0] if len(method.samples) == 1 else method.samples
             huggingface.attach(network, self._unit, values=method.values, scores=method.scores,
-                               samples=samples, bernoulli=method.bernoulli, seed=options.seed,
-                               first_request=index, prefill=options.prefill, observer=observer)
+                               samples=samples, bernoulli=method.bernoulli,
+                               seed=seed_of_prompt(options.seed, index), prefill=options.prefill,
+                               observer=observer)
             return
         if method.attention == "santasim_cuda":
             try:
                 import santa_gpu.huggingface
             except ImportError as error:
                 raise InputError(f"--method: {method.text}: santa_gpu is not installed") from error
-            # One sequence at a time: another seed is another prompt's draws.
             santa_gpu.huggingface.register(samples=method.samples[0],
-                                           seed=options.seed * 2**20 + index)
+                                           seed=seed_of_prompt(options.seed, index))
         network.set_attn_implementation(method.attention)
 
     def check(self, method: Method) -> None:
@@ -171,16 +172,23 @@ def run(options: Options) -> None:
             raise InputError(f"--method: {method.text}: is there twice; allowed: each method once")
     stores: list[Store] = []
     try:
-        for configuration in configurations:
+        for method, configuration in zip(options.methods, configurations):
             stores.append(Store(options.out, configuration, f"{options.shard}of{options.shards}"))
+            if method.golden:  # for `energy`, which simulates this very unit
+                write_atomically(options.out / f"{stores[-1].name}.yaml", unit.canonical_yaml)
         for index in range(options.shard, work.count, options.shards):
             missing = [(method, store) for method, store in zip(options.methods, stores)
-                       if index not in store.done]
+                       if index not in store.done
+                       or (_traced(options, method, index) and not store.trace(index).exists())]
             if missing:
                 _one_prompt(options, work, model, attention, max_new_tokens, index, missing)
     finally:
         for store in stores:
             store.close()
+
+
+def _traced(options: Options, method: Method, index: int) -> bool:
+    return method.golden and index < options.traces
 
 
 def _one_prompt(options: Options, work: _Work, model: models.Model, attention: _Attention,
@@ -193,7 +201,11 @@ def _one_prompt(options: Options, work: _Work, model: models.Model, attention: _
     for method, store in missing:
         first_step = len(tokens) if options.prefill == "sampled" else 0
         access = Access(method.values == "dense", first_step) if method.golden else None
-        attention.use(method, index, access)
+        last = traces.LastStep()
+        observer = None
+        if access is not None:
+            observer = traces.both(access, last) if _traced(options, method, index) else access
+        attention.use(method, index, observer)
         # The dense prefill of the golden method is PyTorch's own.
         common = method.attention == "sdpa" or (method.golden and options.prefill == "dense")
         if common and shared is None:
@@ -204,6 +216,9 @@ def _one_prompt(options: Options, work: _Work, model: models.Model, attention: _
             sampling=options.sampling, seed=options.seed, index=index)
         text = model.text(answer.tokens)
         score = work.task.grade(text, prompt.gold)
+        if last.steps:
+            traces.write(store.trace(index), last, model=options.model.resolve().name,
+                         text=work.description["name"])
         store.add({"index": index, "score": score, "answer": text,
                    "prompt_tokens": len(tokens), "new_tokens": len(answer.tokens),
                    "ended": answer.ended,

@@ -92,6 +92,7 @@ class Store:
     def __init__(self, folder: Path, configuration: Record, shard: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.name = hash_of(configuration)
+        self._folder = folder
         path = folder / f"{self.name}.{shard}.jsonl"
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
@@ -105,12 +106,22 @@ class Store:
                                                                  sort_keys=True) + "\n")
         self.done = answers(folder, self.name)
 
+    def trace(self, index: int) -> Path:
+        """Where the last decode step of a prompt lies."""
+        return self._folder / f"{self.name}.{index}.safetensors"
+
     def add(self, record: Record) -> None:
+        """Writes an answer; one that is there already must be the same."""
+        index = record["index"]
+        if index in self.done:
+            if self.done[index] != record:
+                raise Conflict(f"{self._folder}: {self.name}: prompt {index} has another answer now")
+            return
         line = (json.dumps(record, sort_keys=True) + "\n").encode()
         if os.write(self._file, line) != len(line):
             raise OSError("the disk took half an answer")
         os.fsync(self._file)
-        self.done[record["index"]] = record
+        self.done[index] = record
 
     def close(self) -> None:
         os.close(self._file)
