@@ -18,6 +18,10 @@ from .methods import seed_of_prompt
 from .store import Conflict, Record, configurations
 
 
+_ROUNDING = 1e-9
+"""Two sums in double precision in different orders."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Cost:
     """Attention of one new token, all layers, mean over the kept steps of one method."""
@@ -34,10 +38,12 @@ class Cost:
 def _command(program: str, trace: Path, unit: Path, method: Record, seed: int, step: str,
              layers: Sequence[str], samples: int | None) -> list[str]:
     words = [program, "run", "--trace", str(trace), "--config", str(unit), "--layers",
-             ",".join(layers), "--values", method["values"], "--scores", method["scores"],
-             "--seed", str(seed), "--step", step, "--no-baselines", "--json", "-"]
-    if samples is not None:
-        words += ["--samples", str(samples)]
+             ",".join(layers), "--values", method["values"], "--no-baselines", "--json", "-"]
+    if method["values"] == "topk":
+        words += ["--top-k", str(samples)]
+    elif method["values"] != "dense":
+        words += ["--samples", str(samples), "--scores", method["scores"], "--seed", str(seed),
+                  "--step", step]
     if "bernoulli" in method:
         words += ["--bernoulli", str(method["bernoulli"])]
     return words
@@ -53,31 +59,43 @@ def _run(words: list[str]) -> Any:
     return json.loads(outcome.stdout)
 
 
-def _step(program: str, trace: Path, unit: Path, configuration: Record) -> tuple[float, float]:
+def _relative_error(trace: Any, layers: Sequence[str], scale: float) -> float:
+    """Of the model's attention to the exact one, over layers: as `accuracy.relative_l2` of a run."""
+    error = norm = 0.0
+    for layer in layers:
+        query, key, value, output = (trace.get_tensor(f"layers.{layer}.{name}").astype(np.float64)
+                                     for name in ("query", "key", "value", "output"))
+        groups = query.reshape(len(key), -1, query.shape[-1])
+        scores = scale * groups @ key.transpose(0, 2, 1)
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        exact = (weights / weights.sum(axis=-1, keepdims=True)) @ value
+        error += float(((exact - output.reshape(exact.shape)) ** 2).sum())
+        norm += float((exact ** 2).sum())
+    return float(np.sqrt(error / norm))
+
+
+def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[float, float]:
     """Energy and time of one step. A budget that differs between layers takes a run for each."""
-    with safe_open(trace, "np") as file:
-        metadata = file.metadata()
-    index = int(trace.name.split(".")[1])
+    index = int(path.name.split(".")[1])
     method = configuration["method"]
-    layers = metadata["layers"].split(",")
-    budgets = method.get("samples", [None])
-    parts = ([(layers, budgets[0])] if len(budgets) == 1 else
-             [([layer], budget) for layer, budget in zip(layers, budgets)])
+    seed = seed_of_prompt(configuration["seed"], index)
     energy = time = 0.0
-    rows = features = 0
-    for part, samples in parts:
-        found = _run(_command(program, trace, unit, method, seed_of_prompt(configuration["seed"], index), metadata["step"],
-                              part, samples))
-        energy += found["energy"]["total_pj"]["mid"]
-        time += found["latency"]["ns"]
-        rows += found["samples"]["unique_rows"] or 0
-        features += found["samples"]["features_needed"] or 0
-    # The same draws, or this is not the energy of that answer.
-    if method["values"] not in ("dense", "topk"):
-        model = int(metadata["read_rows"]), int(metadata["read_features"])
-        if (rows, features) != model:
-            raise Conflict(f"{trace}: the simulator read {rows} rows and {features} features, the "
-                           f"model {model[0]} and {model[1]}")
+    with safe_open(path, "np") as trace:
+        metadata = trace.metadata()
+        layers = metadata["layers"].split(",")
+        budgets = method.get("samples", [None])
+        parts = ([(layers, budgets[0])] if len(budgets) == 1 else
+                 [([layer], budget) for layer, budget in zip(layers, budgets)])
+        for part, samples in parts:
+            found = _run(_command(program, path, unit, method, seed, metadata["step"], part, samples))
+            energy += found["energy"]["total_pj"]["mid"]
+            time += found["latency"]["ns"]
+            # Other draws have another error; then this is not the energy of that answer.
+            simulated = found["accuracy"]["relative_l2"]
+            model = _relative_error(trace, part, float(metadata["softmax_scale"]))
+            if abs(simulated - model) > _ROUNDING * model:
+                raise Conflict(f"{path}: layers {','.join(part)}: the simulator's output has the error "
+                               f"{simulated}, the model's {model}; with the same draws they are equal")
     return energy, time
 
 

@@ -29,7 +29,7 @@ def both(first: Observer, second: Observer) -> Callable[[Step], None]:
 
 
 def write(path: Path, last: LastStep, *, model: str, text: str) -> None:
-    """All layers of a step; rows and features that the model read are in the metadata."""
+    """All layers of a step, with what the unit gave the model as output."""
     steps = [last.steps[layer] for layer in sorted(last.steps)]
     first = steps[0]
     query_heads, features = first.query.shape
@@ -42,12 +42,11 @@ def write(path: Path, last: LastStep, *, model: str, text: str) -> None:
         "kv_heads": str(first.key.shape[0]), "head_dimension": str(features),
         "context_length": str(context), "decode_position": str(context - 1),
         "softmax_scale": repr(float(features ** -0.5 if first.scale is None else first.scale)),
-        "rotary": "applied", "step": str(first.step),
-        "read_rows": str(sum(len(keys) for step in steps for keys in step.result.keys)),
-        "read_features": str(sum(len(read) for step in steps for read in step.result.features))}
+        "rotary": "applied", "step": str(first.step)}
     for step in steps:
         for name in ("query", "key", "value"):
             tensors[f"layers.{step.layer}.{name}"] = np.ascontiguousarray(getattr(step, name))
+        tensors[f"layers.{step.layer}.output"] = step.result.output
         if step.tokens != context:
             metadata[f"layers.{step.layer}.context_length"] = str(step.tokens)
             metadata[f"layers.{step.layer}.first_position"] = str(context - step.tokens)
