@@ -61,7 +61,8 @@ def test_shards_merge_to_what_one_process_writes(tmp_path):
     parts = [str(tmp_path / f"part{shard}") for shard in range(3)]
     assert main(["merge", str(tmp_path / "all"), *parts]) == 0
     assert report.table(tmp_path / "all") == report.table(tmp_path / "one")
-    filled(tmp_path / "part0", configuration(), [record(6, 0.5)], "other")
+    name = store.hash_of(configuration())
+    (tmp_path / "part0" / f"{name}.other.jsonl").write_text('{"index": 6, "score": 0.5}\n')
     with pytest.raises(store.Conflict):
         store.merge(tmp_path / "all", [tmp_path / "part0"])
     assert main(["merge", str(tmp_path / "all"), *parts]) == 1
@@ -73,6 +74,13 @@ def test_a_changed_configuration_is_refused(tmp_path):
     path.write_text(path.read_text().replace("512", "513"))
     with pytest.raises(InputError, match="its content has the hash"):
         report.table(tmp_path)
+
+
+def test_another_answer_to_a_prompt_is_not_stored(tmp_path):
+    filled(tmp_path, configuration(), [record(0, 1), record(0, 1)])
+    with pytest.raises(store.Conflict, match="prompt 0 has another answer now"):
+        filled(tmp_path, configuration(), [record(0, 0)])
+    assert list(store.answers(tmp_path, store.hash_of(configuration())).values()) == [record(0, 1)]
 
 
 @pytest.mark.parametrize("line", ["1", "{}", "[]", "{"])
