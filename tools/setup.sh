@@ -36,6 +36,8 @@ readonly -A kGroups=(
     python3-dev: headers for the Python module
     python3-numpy: arrays of the Python module
     pybind11-dev: the Python module
+    python3-pytest: tests of the evaluation
+    python3-scipy: intervals of the evaluation
     python3-yaml: description of the register map"
   [lint]="
     clang-format-14: source format

@@ -47,9 +47,13 @@ class Seen:
 
     def __init__(self):
         self.results = {}
+        self.tokens = {}
+        self.tensors = {}
 
-    def __call__(self, layer, request, step, result):
-        self.results[layer, request, step] = result
+    def __call__(self, step):
+        self.results[step.layer, step.request, step.step] = step.result
+        self.tokens[step.layer, step.request, step.step] = step.tokens
+        self.tensors[step.layer, step.request, step.step] = step.query, step.key, step.value
 
 
 class Attention(unittest.TestCase):
@@ -121,6 +125,61 @@ class Attention(unittest.TestCase):
             for keys in result.keys:
                 self.assertLess(keys.max(), 12)
 
+    def assert_same_logits(self, first, second):
+        """But for a key or query that a last bit of the model's own sums rounds to a neighbour."""
+        self.assertLess(torch.linalg.norm(first - second) / torch.linalg.norm(second), 0.01)
+
+    def test_a_sampled_prefill_is_as_decoding_token_by_token(self):
+        for kind, more in (("Llama", {}), ("Mistral", {"sliding_window": 12})):
+            prompt = tokens(24)
+            model, seen = self.attached(model_of(kind, **more), values="dense", prefill="sampled")
+            with torch.no_grad():
+                whole = model(prompt).logits[0, -4:]
+            self.assertEqual(sorted(seen.results), [(layer, 0, step) for layer in range(LAYERS)
+                                                    for step in range(24)])
+            window = more.get("sliding_window", 24)
+            self.assertEqual([seen.tokens[1, 0, step] for step in range(24)],
+                             [min(step + 1, window) for step in range(24)])
+            model, again = self.attached(model_of(kind, **more), values="dense", prefill="sampled")
+            self.assert_same_logits(decode(model, prompt, 4)[:, 0], whole)
+            self.assertEqual(seen.tokens, again.tokens)
+
+    def test_a_sampled_prefill_draws_with_the_steps_of_its_tokens(self):
+        prompt = tokens(24)
+        model, seen = self.attached(model_of(), samples=16, prefill="sampled", seed=5)
+        with torch.no_grad():
+            model(prompt)
+        for (layer, _, step), result in seen.results.items():
+            query, key, value = seen.tensors[layer, 0, step]
+            alone = self.unit.decode(query, key, value, samples=16, seed=5, layer=layer, step=step)
+            np.testing.assert_array_equal(result.raw_output, alone.raw_output)
+
+    def test_a_sampled_prefill_with_padding(self):
+        prompt = tokens(12)
+        padded = torch.cat([torch.zeros(1, 5, dtype=torch.long), prompt], dim=1)
+        mask = (torch.arange(17) >= 5).long()[None]
+        model, seen = self.attached(model_of(), values="dense", prefill="sampled")
+        with torch.no_grad():
+            alone = model(prompt).logits[0]
+            position = (torch.arange(17) - 5).clamp(min=0)[None]
+            both = model(padded, attention_mask=mask, position_ids=position).logits[0, 5:]
+        self.assert_same_logits(both, alone)
+        self.assertEqual([seen.tokens[0, 0, step] for step in range(5, 17)], list(range(1, 13)))
+
+    def test_a_prefix_that_was_cached_before_is_kept(self):
+        prompt = tokens(30)
+        logits = []
+        for pieces in ([30], [20, 10]):
+            model, seen = self.attached(model_of(), values="dense", prefill="sampled")
+            cache = None
+            with torch.no_grad():
+                for piece in prompt.split(pieces, dim=1):
+                    outcome = model(piece, past_key_values=cache, use_cache=True)
+                    cache = outcome.past_key_values
+            logits.append(outcome.logits[0, -1])
+            self.assertEqual([seen.tokens[0, 0, step] for step in range(30)], list(range(1, 31)))
+        self.assert_same_logits(*logits)
+
     def test_generation(self):
         model, _ = self.attached(model_of(), samples=64)
         texts = [model.generate(tokens(20), max_new_tokens=6, do_sample=False, pad_token_id=0)
@@ -133,6 +192,7 @@ class Attention(unittest.TestCase):
                                {"samples": [1, 2, 4]}),
                               ('--samples: got "48"', {"samples": [64, 48]}),
                               ('--seed: got "0"', {"seed": 0}),
+                              ('prefill: got "some"; allowed: dense, sampled', {"prefill": "some"}),
                               ("--scores: got", {"values": "topk", "scores": "bernoulli"})):
             with self.assertRaises(ValueError) as caught:
                 huggingface.attach(model_of(), self.unit, **more)

@@ -1,0 +1,148 @@
+"""Answers on disk: a folder with, for each configuration, HASH.json and lines in HASH.*.jsonl.
+
+A line is one answer, written at once and synchronised, so that a killed run leaves whole lines and
+at most one torn one, which the next run removes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+
+Record = dict[str, Any]
+
+
+class Conflict(Exception):
+    """One prompt of one configuration has two answers."""
+
+
+def canonical(configuration: Record) -> str:
+    return json.dumps(configuration, sort_keys=True, separators=(",", ":"))
+
+
+def hash_of(configuration: Record) -> str:
+    return hashlib.sha256(canonical(configuration).encode()).hexdigest()[:16]
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """The old file or the new one, whenever this is interrupted."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _add(found: dict[int, Record], path: Path) -> None:
+    """Adds the whole lines of a file."""
+    text = path.read_bytes()
+    for number, line in enumerate(text[:text.rfind(b"\n") + 1].splitlines(), 1):
+        try:
+            record = json.loads(line)
+            index = record["index"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}:{number}: not an answer; allowed: a JSON object with an "
+                             "index") from error
+        if found.setdefault(index, record) != record:
+            raise Conflict(f"{path}:{number}: prompt {index} has another answer in a file beside it")
+
+
+def answers(folder: Path, name: str) -> dict[int, Record]:
+    """All answers of one configuration, by prompt."""
+    found: dict[int, Record] = {}
+    for path in sorted(folder.glob(f"{name}.*.jsonl")):
+        _add(found, path)
+    return found
+
+
+def configurations(folder: Path) -> dict[str, Record]:
+    """By hash, which each file's content is checked against."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: not a folder; allowed: the folder of --out of a run")
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            configuration = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{path}: not JSON; allowed: a configuration of a run") from error
+        if hash_of(configuration) != path.stem:
+            raise InputError(f"{path}: its content has the hash {hash_of(configuration)}; allowed: "
+                             "the configuration that a run wrote")
+        found[path.stem] = configuration
+    if not found:
+        raise InputError(f"{folder}: no results; allowed: the folder of --out of a run")
+    return found
+
+
+class Store:
+    """The answers of one configuration while a process adds those of its shard."""
+
+    def __init__(self, folder: Path, configuration: Record, shard: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.name = hash_of(configuration)
+        self._folder = folder
+        path = folder / f"{self.name}.{shard}.jsonl"
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise InputError(f"{path}: another process writes it; allowed: a shard once") from error
+        content = path.read_bytes()
+        os.truncate(self._file, content.rfind(b"\n") + 1)
+        write_atomically(folder / f"{self.name}.json", json.dumps(configuration, indent=1,
+                                                                 sort_keys=True) + "\n")
+        self.done = answers(folder, self.name)
+
+    def trace(self, index: int) -> Path:
+        """Where the last decode step of a prompt lies."""
+        return self._folder / f"{self.name}.{index}.safetensors"
+
+    def add(self, record: Record) -> None:
+        """Writes an answer; one that is there already must be the same."""
+        index = record["index"]
+        if index in self.done:
+            if self.done[index] != record:
+                raise Conflict(f"{self._folder}: {self.name}: prompt {index} has another answer now")
+            return
+        line = (json.dumps(record, sort_keys=True) + "\n").encode()
+        if os.write(self._file, line) != len(line):
+            raise OSError("the disk took half an answer")
+        os.fsync(self._file)
+        self.done[index] = record
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def merge(target: Path, sources: list[Path]) -> dict[str, int]:
+    """Joins folders of shards; returns how many answers each configuration has."""
+    found: dict[str, dict[int, Record]] = {}
+    names: dict[str, Record] = {}
+    for source in sources:
+        for name, configuration in configurations(source).items():
+            names[name] = configuration
+            joined = found.setdefault(name, {})
+            for index, record in answers(source, name).items():
+                if joined.setdefault(index, record) != record:
+                    raise Conflict(f"{source}: {name}: prompt {index} has another answer in another "
+                                   "folder")
+    target.mkdir(parents=True, exist_ok=True)
+    for name, records in found.items():
+        write_atomically(target / f"{name}.json",
+                         json.dumps(names[name], indent=1, sort_keys=True) + "\n")
+        write_atomically(target / f"{name}.merged.jsonl", "".join(
+            json.dumps(records[index], sort_keys=True) + "\n" for index in sorted(records)))
+    return {name: len(records) for name, records in found.items()}
