@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "santa/paper/part.hpp"
@@ -173,12 +174,24 @@ large as its query times the largest key, and its step is rounded up; that is pa
   return part;
 }
 
+namespace {
+
+constexpr std::array<double, 5> kPaperValues = {2.4, 3.7, 6.2, 10.8, 14.3};  // S = 8..128
+constexpr unsigned kFirstLog2 = 3;
+
+// Percent of one KV head's keys and values.
+struct Shares {
+  double keys = 0.0;
+  std::array<double, kPaperValues.size()> values{};
+  std::array<double, kPaperValues.size()> expected{};
+};
+
+}  // namespace
+
 Part make_value_access(const Settings& settings, const Execution& execution) {
   constexpr std::uint32_t kDraws = 4;           // B
   constexpr std::uint32_t kPaperContext = 304;  // tokens of prompt and answer, table 7
   constexpr unsigned kSeeds = 50;
-  constexpr double kPaper[] = {2.4, 3.7, 6.2, 10.8, 14.3};  // S = 8..128
-  constexpr unsigned kFirstLog2 = 3;
   struct Length {
     std::string name;
     std::vector<Head> heads;
@@ -197,11 +210,6 @@ Part make_value_access(const Settings& settings, const Execution& execution) {
     if (!last.empty()) lengths.push_back({fmt::format("last {}", kPaperContext), std::move(last)});
     lengths.push_back({fmt::format("all {}", context), std::move(whole)});
   }
-  struct Shares {
-    double keys = 0.0;
-    std::array<double, std::size(kPaper)> values{};
-    std::array<double, std::size(kPaper)> expected{};
-  };
   // [length][head]
   std::vector<std::vector<Shares>> shares;
   std::size_t pieces = 0;
@@ -224,7 +232,7 @@ Part make_value_access(const Settings& settings, const Execution& execution) {
       WeighedGroup weighed(head, options, stream);
       share.keys += 100.0 * static_cast<double>(weighed.group_features()) /
                     head.cache.head_dimension / kSeeds;
-      for (std::size_t b = 0; b < std::size(kPaper); ++b) {
+      for (std::size_t b = 0; b < kPaperValues.size(); ++b) {
         const unsigned log2 = kFirstLog2 + static_cast<unsigned>(b);
         std::vector<bool> read(head.cache.context, false);
         std::vector<double> missed(head.cache.context, 1.0);
@@ -274,7 +282,7 @@ float64 of the same scores, 1 - prod over heads of (1 - min(1, S p)).)",
     Sample keys;
     for (const Shares& share : shares[l]) keys.add(share.keys);
     if (as_long) add("keys", "any", keys, {{keys.mean(), 0.0}}, 84.7);
-    for (std::size_t b = 0; b < std::size(kPaper); ++b) {
+    for (std::size_t b = 0; b < kPaperValues.size(); ++b) {
       Sample golden;
       Sample expected;
       for (const Shares& share : shares[l]) {
@@ -282,7 +290,7 @@ float64 of the same scores, 1 - prod over heads of (1 - min(1, S p)).)",
         expected.add(share.expected[b]);
       }
       add("values", fmt::format("{}", 1U << (kFirstLog2 + b)), golden, {expected.estimate()},
-          kPaper[b]);
+          kPaperValues[b]);
     }
   }
   part.summary = "the growth with S; another length and flatter attention";

@@ -1,4 +1,4 @@
-// Figure 4 from recorded measurements (gpu/bench/measure.sh).
+// Figure 4 from recorded measurements: the files of gpu/bench, tab-separated or JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "santa/config/message_text.hpp"
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 
 struct Time {
   std::string what;
+  std::string type = "bf16";  // of the cache
   std::uint64_t requests = 0;
   std::uint64_t length = 0;   // tokens
   std::uint64_t samples = 0;  // 0: no draws
@@ -27,6 +29,11 @@ struct Time {
   double p5_us = 0.0;
   double p95_us = 0.0;
   std::uint64_t runs = 40;
+
+  void check(const std::string& place) const {
+    if (median_us > 0.0 && p5_us <= median_us && p95_us >= median_us && runs >= 2) return;
+    throw input_error(place, "median_us", "is not between p5_us and p95_us", "times above 0");
+  }
 };
 
 struct Measurements {
@@ -55,7 +62,7 @@ Number parse(const std::string& place, const std::string& column, const std::str
   return number;
 }
 
-Measurements read(const fs::path& path) {
+Measurements read_tsv(const fs::path& path) {
   std::ifstream file(path);
   if (!file) {
     throw input_error(config::escaped(path.string()), "", "cannot be read", "a readable file");
@@ -74,7 +81,7 @@ Measurements read(const fs::path& path) {
       for (std::size_t f = 0; f < fields.size(); ++f) columns[fields[f]] = f;
       for (const char* column : kColumns) {
         if (columns.count(column) == 0) {
-          throw input_error(place, column, "is missing", "every column of gpu/bench/measure.sh");
+          throw input_error(place, column, "is missing", "every column that gpu/bench writes");
         }
       }
       continue;
@@ -100,12 +107,52 @@ Measurements read(const fs::path& path) {
     time.median_us = decimal("median_us");
     time.p5_us = decimal("p5_us");
     time.p95_us = decimal("p95_us");
-    if (!(time.median_us > 0.0) || time.p5_us > time.median_us || time.p95_us < time.median_us) {
-      throw input_error(place, "median_us", "is not between p5_us and p95_us", "times above 0");
-    }
+    time.check(place);
     measurements.times.push_back(time);
   }
   return measurements;
+}
+
+// What a row of the JSON form measured, in the words of the other form.
+std::string name_of(const nlohmann::json& row) {
+  std::string name = row.at("kernel").get<std::string>();
+  if (row.contains("scheme")) name = row.at("scheme").get<std::string>();
+  if (row.value("scores", "exact") != "exact") name += ", " + row.value("scores", "");
+  if (row.value("spread", 1.0) > 1.0) name += ", peaked";
+  if (row.value("type", "bf16") != "bf16") name += ", " + row.value("type", "");
+  return config::escaped(name);
+}
+
+Measurements read_json(const fs::path& path) {
+  const std::string place = config::escaped(path.string());
+  Measurements measurements;
+  try {
+    std::ifstream file(path);
+    const nlohmann::json json = nlohmann::json::parse(file);
+    measurements.device = config::escaped(json.at("device").at("name").get<std::string>());
+    for (const nlohmann::json& row : json.at("rows")) {
+      if (!row.contains("median_us")) continue;  // not run
+      Time time;
+      time.what = name_of(row);
+      time.type = row.value("type", "bf16");
+      time.requests = row.at("requests");
+      time.length = row.at("length");
+      time.samples = row.at("samples");
+      time.median_us = row.at("median_us");
+      time.p5_us = row.at("p5_us");
+      time.p95_us = row.at("p95_us");
+      time.runs = json.at("protocol").at("runs");
+      time.check(place);
+      measurements.times.push_back(time);
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw input_error(place, "", config::escaped(error.what()), "what gpu/bench writes");
+  }
+  return measurements;
+}
+
+Measurements read(const fs::path& path) {
+  return path.extension() == ".json" ? read_json(path) : read_tsv(path);
 }
 
 // 95 % interval of a median, from the 5 % and 95 % points of `runs` near-normal times: the standard
@@ -124,7 +171,7 @@ Estimate ratio(const Estimate& a, const Estimate& b) {
 }
 
 bool is_dense(const Time& time) {
-  return time.samples == 0 && time.what.rfind("SDPA", 0) == 0;
+  return time.samples == 0 && time.what.rfind("plain read", 0) != 0 && time.length > 0;
 }
 
 void add_file(Part& part, const Measurements& measurements) {
@@ -148,14 +195,14 @@ void add_file(Part& part, const Measurements& measurements) {
     curve->half.push_back(median.half);
   };
   for (const Time& time : measurements.times) {
-    if (time.requests == 1 && is_dense(time)) point(time.what, time, true);
+    if (time.requests == 1 && time.type == "bf16" && is_dense(time)) point(time.what, time, true);
   }
   for (const Time& own : measurements.times) {
     if (own.samples == 0) continue;
     const Time* dense = nullptr;
     for (const Time& other : measurements.times) {
-      if (is_dense(other) && other.requests == own.requests && other.length == own.length &&
-          (dense == nullptr || other.median_us < dense->median_us)) {
+      if (is_dense(other) && other.type == own.type && other.requests == own.requests &&
+          other.length == own.length && (dense == nullptr || other.median_us < dense->median_us)) {
         dense = &other;
       }
     }
@@ -170,7 +217,10 @@ void add_file(Part& part, const Measurements& measurements) {
                   fmt::format("{:.1f}", own.median_us),
                   fmt::format("{}: {:.1f}", dense->what, dense->median_us)};
     row.ours = ratio(median_of(*dense), median_of(own));
-    if (own.requests == 1 && own.length == 32768) row.paper = PaperValue{1.50, 0.005, false};
+    const bool plain = own.what.find(',') == std::string::npos && own.samples <= 256;
+    if (plain && own.requests == 1 && own.length == 32768) {
+      row.paper = PaperValue{1.50, 0.005, false};
+    }
     part.rows.push_back(row);
   }
   part.figures.push_back(figure);
@@ -183,7 +233,7 @@ Part make_figure4(const Settings& settings, const Execution& execution) {
   part.name = "figure4";
   part.title = "Figure 4: time of a decode step on a GPU";
   part.method =
-      R"(From the files of gpu/results, as gpu/bench/measure.sh recorded them: our sampled kernels against
+      R"(From the files of gpu/results, as they were recorded: our sampled kernels against
 the fastest dense attention of the same file, head shape and length, cold cache, bf16. The value
 is the ratio of the medians, dense over ours; its interval comes from the 5 and 95 % points of 40
 runs. The paper's 1.50 is S2ANTA-prop with S = 128 against FlashInfer at 32,768 tokens on an RTX
@@ -194,23 +244,23 @@ runs. The paper's 1.50 is S2ANTA-prop with S = 128 against FlashInfer at 32,768 
   std::error_code error;
   fs::directory_iterator entry(settings.gpu_results, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (entry->path().extension() == ".tsv") files.push_back(entry->path());
+    const fs::path extension = entry->path().extension();
+    if (extension == ".tsv" || extension == ".json") files.push_back(entry->path());
   }
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) add_file(part, read(file));
   if (part.rows.empty()) {
     throw input_error("--gpu-results", "", "got " + config::in_quotes(settings.gpu_results),
-                      "a folder with .tsv files of gpu/bench/measure.sh");
+                      "a folder with results of gpu/bench, .tsv or .json");
   }
   part.summary = "the same ratio at 32,768 tokens, of other kernels on another card";
   part.finding =
-      R"(At 32,768 tokens and one request the recorded kernel gains about what the paper's gains, with
-twice its S. It is another kernel on a card with five times the bandwidth against other dense
-peers, so this shows that the gain is there again, not that a number was met. Longer contexts gain
-more, for launch and draws cost the same while the reads grow; S = 1024, peaked scores and many
-short requests gain less. S2ANTA-prop with S = 128, S2ANTA-flash, FlashInfer and FlashDecoding
-have not been recorded. [gpu.md](gpu.md) says what limits the kernel and what is known to be wrong
-with recorded rows)";
+      R"(At 32,768 tokens and one request the recorded kernel gains about what the paper's gains, with twice
+its S. It is another kernel on another card against other dense peers, so this shows that the gain is
+there again, not that a number was met. Longer contexts gain more, for launch and draws cost the same
+while the reads grow; S = 1024, peaked scores and many short requests gain less. S2ANTA-prop with
+S = 128, S2ANTA-flash, FlashInfer and FlashDecoding have not been recorded. [gpu.md](gpu.md) says what
+limits the kernel and what is known to be wrong with recorded rows.)";
   execution.progress(1.0);
   return part;
 }

@@ -78,12 +78,12 @@ Part make_table8(const Settings& settings, const Execution& execution) {
                     static_cast<double>(dense.value_adds + dense.value_elements_read),
                 0.0};
   share.paper = PaperValue{3.125, 0.0};
+  share.decimals = 3;
   part.rows.push_back(share);
   part.summary = "all but the divisions, which are shifts here";
   part.finding =
       R"(Everything agrees but one row: where the paper divides each output by S, the unit shifts, as the
 paper proposes for S a power of two, so it counts no multiplication or division at all.)";
-  part.decimals = 3;
   execution.progress(1.0);
   return part;
 }

@@ -211,7 +211,7 @@ chance may be left.)";
       R"(The errors at B = 4 and both laws agree. The integers err a little more than the paper's
 estimator: the unit's step is the next coarser one of a grid and carries the scale of each key
 feature, and int8 keys add a floor that flattens the stratified curve at large B. With the same
-steps and keys in float64 only chance is left)";
+steps and keys in float64 only chance is left.)";
   part.figures.push_back(figure);
   return part;
 }

@@ -225,10 +225,11 @@ as in appendix M and of the shares.)";
       R"(The golden samplers have the variance that float64 states, and the paper's order holds: both
 stratified samplers fall faster than 1/S, systematic draws a little faster than independent ones.
 The slopes are less steep than the paper's. For SANTA no other slope than -1 is possible where
-attention is fixed: its closed form is tr(Sigma) / S. That the paper has -1.1 says that its
-tr(Sigma) changed with S; its passes sample in every layer of the prefill, so the attention that
-they measure depends on S itself, which would tilt all three curves. Here keys and values come
-from an exact prefill. The rest is another model, another text and 5,120 tokens in place of 8,192.)";
+attention is fixed: its closed form is tr(Sigma) / S. So tr(Sigma) changed with S where the paper found
+-1.1. Most likely its forward passes sample while they are measured (appendix M: no dense pass is
+performed), so that the attention of later layers depends on S; that would tilt all three curves. Here
+keys and values come from an exact prefill. The rest is another model, another text and 5,120 tokens in
+place of 8,192.)";
   return part;
 }
 

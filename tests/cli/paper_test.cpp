@@ -94,7 +94,7 @@ TEST(Paper, RefusesPlacesBeforeTheWork) {
   expect_refused(run_program({"paper", "--out", folder / ".", "--json", folder / "paper.json"}),
                  {"--json"});
   expect_refused(run_program(quick({"--gpu-results", folder / "nothing"})),
-                 {"--gpu-results: got", "nothing", "a folder with .tsv files"});
+                 {"--gpu-results: got", "nothing", "a folder with results of gpu/bench"});
   EXPECT_EQ(folder.files(), std::vector<std::string>{"file"});
 }
 

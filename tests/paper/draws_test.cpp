@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "santa/paper/estimate.hpp"
 #include "santa/paper/trace_heads.hpp"
 #include "santa/paper/variance.hpp"
 #include "santa/paper/weighed_group.hpp"

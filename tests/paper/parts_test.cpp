@@ -93,6 +93,32 @@ TEST_F(RecordedTimes, RatioIsThatOfTheFastestDenseKernel) {
   EXPECT_EQ(part.rows[0].paper->value, 1.50);
 }
 
+// The same measurements as JSON give the same rows.
+TEST_F(RecordedTimes, JsonSaysTheSame) {
+  write(
+      "SDPA cuDNN\t1\t32768\t0\t60\t59\t61\n"
+      "systematic, peaked\t1\t32768\t256\t30\t29\t31\n");
+  const Part expected = make();
+  std::filesystem::remove(folder_ / "card.tsv");
+  const std::string common = R"("type": "bf16", "requests": 1, "length": 32768, )";
+  std::ofstream(folder_ / "card.json")
+      << R"({"device": {"name": "Test card"}, "protocol": {"runs": 40}, "rows": [)"
+      << R"({"kernel": "SDPA cuDNN", "spread": 1, "samples": 0, )" << common
+      << R"("median_us": 60, "p5_us": 59, "p95_us": 61},)"
+      << R"({"kernel": "other", "spread": 1, "samples": 0, )" << common << R"("not_run": "why"},)"
+      << R"({"kernel": "SDPA fp8", "spread": 1, "samples": 0, "type": "fp8", "requests": 1,)"
+      << R"( "length": 32768, "median_us": 5, "p5_us": 5, "p95_us": 5},)"
+      << R"({"kernel": "decode", "scheme": "systematic", "scores": "exact", "spread": 8, )"
+      << common << R"("samples": 256, "median_us": 30, "p5_us": 29, "p95_us": 31}]})";
+  const Part part = make();
+  ASSERT_EQ(part.rows.size(), 1U);
+  EXPECT_EQ(part.rows[0].labels, expected.rows[0].labels);
+  EXPECT_EQ(part.rows[0].ours.value, expected.rows[0].ours.value);
+  EXPECT_EQ(part.rows[0].ours.half, expected.rows[0].ours.half);
+  std::ofstream(folder_ / "card.json") << R"({"device": 5})";
+  EXPECT_NE(refusal().find("card.json: "), std::string::npos) << refusal();
+}
+
 TEST_F(RecordedTimes, BrokenFilesAreNamedWithTheLine) {
   write("systematic\t1\t32768\t256\tfast\t29\t31\n");
   EXPECT_NE(refusal().find("card.tsv:3: median_us: got \"fast\"; allowed: a number"),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "text.hpp"
 
@@ -78,15 +79,15 @@ Cells header(const Part& part) {
 }
 
 Cells cells_of(const Part& part, const Row& row) {
+  const int decimals = row.decimals.value_or(part.decimals);
   Cells cells = row.labels;
-  cells.push_back(with_half(row.ours, part.decimals));
-  for (const Estimate& check : row.checks) cells.push_back(with_half(check, part.decimals));
+  cells.push_back(with_half(row.ours, decimals));
+  for (const Estimate& check : row.checks) cells.push_back(with_half(check, decimals));
   if (row.paper) {
     const Estimate difference = row.difference();
-    cells.push_back(number(row.paper->value, part.decimals));
+    cells.push_back(number(row.paper->value, decimals));
     cells.push_back(fmt::format("{}{} ± {}", difference.value > 0 ? "+" : "",
-                                number(difference.value, part.decimals),
-                                half(difference, part.decimals)));
+                                number(difference.value, decimals), half(difference, decimals)));
   } else {
     cells.insert(cells.end(), {kNothing, kNothing});
   }
@@ -135,8 +136,14 @@ std::string line_of(const Cells& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
+// A paragraph on lines of one width, however the parts' texts are broken.
+std::string paragraph(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return wrapped(text, 0);
+}
+
 std::string section(const Part& part) {
-  std::string text = fmt::format("## {}\n\n{}\n\n", part.title, part.method);
+  std::string text = fmt::format("## {}\n\n{}\n", part.title, paragraph(part.method));
   const Cells head = header(part);
   text += line_of(head) + "|";
   for (std::size_t c = 0; c < head.size(); ++c) {
@@ -147,8 +154,11 @@ std::string section(const Part& part) {
   for (const paper::Figure& figure : part.figures) {
     text += fmt::format("\n![{}](images/{}.svg)\n", figure.title, figure.name);
   }
-  return text + fmt::format("\n**{}.** {}\n(`santasim paper --only {}`)\n", agreement_text(part),
-                            part.finding, part.name);
+  std::string verdict = agreement_text(part);
+  verdict[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(verdict[0])));
+  return text + "\n" +
+         paragraph(fmt::format("**{}.** {} (`santasim paper --only {}`)", verdict, part.finding,
+                               part.name));
 }
 
 Json json_of(const Estimate& estimate) {

@@ -24,6 +24,7 @@ struct Row {
   Estimate ours;                    // by the golden model's integers
   std::vector<Estimate> checks;     // one for each of Part::check_columns
   std::optional<PaperValue> paper;
+  std::optional<int> decimals;  // as text, in place of the part's
 
   // Ours less the paper's with the interval of that; needs `paper`.
   Estimate difference() const;
