@@ -120,7 +120,7 @@ def _visible(mask: torch.Tensor | None, request: int, row: int, position: int,
     if mask is None:
         return slice(0 if window is None else max(0, position + 1 - window), position + 1)
     seen = mask[request if mask.shape[0] > 1 else 0, 0, row, :position + 1]
-    return (seen if seen.dtype == torch.bool else seen == 0).cpu().numpy()
+    return np.flatnonzero((seen if seen.dtype == torch.bool else seen == 0).cpu().numpy())
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:

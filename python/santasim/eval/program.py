@@ -99,7 +99,7 @@ def _run(arguments: argparse.Namespace) -> None:
         if not equals:
             raise InputError(f'--set: got "{assignment}"; allowed: KEY=VALUE')
         overrides[key] = value
-    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ.update(HF_HUB_OFFLINE="1", TQDM_DISABLE="1")  # read where transformers is imported
     try:
         from . import runner
     except ImportError as error:

@@ -131,16 +131,20 @@ class RulerTask:
         """`size` counts sentences, words or facts."""
         return self.build(random.Random(f"{self.name} {seed} {index}"), size)
 
+    def check(self, seed: int, index: int, length: int, count: CountTokens) -> None:
+        """Refuses a length that the smallest prompt does not fit."""
+        tokens = count(self.prompt(seed, index, self.least_size))
+        if tokens > length:
+            raise InputError(f"--length: got {length}; allowed: at least {tokens} tokens for prompt "
+                             f"{index} of {self.name}")
+
     def sized(self, seed: int, index: int, length: int, count: CountTokens) -> Prompt:
         """The largest prompt of at most `length` tokens, found by bisection."""
         def fits(size: int) -> bool:
             return count(self.prompt(seed, index, size)) <= length
 
+        self.check(seed, index, length, count)
         least = self.least_size
-        if not fits(least):
-            raise InputError(f"--length: got {length}; allowed: at least "
-                             f"{count(self.prompt(seed, index, least))} tokens for prompt {index} "
-                             f"of {self.name}")
         most = 2 * least
         while fits(most):
             most *= 2

@@ -63,9 +63,14 @@ def _ruler_work(options: Options, model: models.Model) -> _Work:
     assert options.length is not None and options.prompts is not None
     length, seed = options.length, options.data_seed
 
-    def prompt(index: int) -> Prompt:
-        return task.sized(seed, index, length, lambda it: len(model.tokens(it)))
+    def count(prompt: Prompt) -> int:
+        return len(model.tokens(prompt))
 
+    def prompt(index: int) -> Prompt:
+        return task.sized(seed, index, length, count)
+
+    for index in range(options.prompts):
+        task.check(seed, index, length, count)
     return _Work(task, {"name": task.name, "length": length, "data_seed": seed}, options.prompts,
                  prompt)
 
