@@ -90,6 +90,14 @@ TEST(SystematicReference, OneSampleIsOneIndependentDraw) {
   EXPECT_NEAR(variance_systematic(problem.probabilities, problem.values.data(), 3, 1),
               variance_iid(problem.probabilities, problem.values.data(), 3, 1), 1e-12);
   EXPECT_EQ(variance_systematic({1.0}, problem.values.data(), 3, 8), 0.0);
+  // Keys of no weight in front change nothing.
+  std::vector<double> probabilities(3, 0.0);
+  std::vector<float> values(9, 100.0F);
+  probabilities.insert(probabilities.end(), problem.probabilities.begin(),
+                       problem.probabilities.end());
+  values.insert(values.end(), problem.values.begin(), problem.values.end());
+  EXPECT_DOUBLE_EQ(variance_systematic(probabilities, values.data(), 3, 8),
+                   variance_systematic(problem.probabilities, problem.values.data(), 3, 8));
   EXPECT_EQ(variance_systematic({}, nullptr, 3, 8), 0.0);
 }
 

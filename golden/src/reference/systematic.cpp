@@ -37,7 +37,9 @@ double variance_systematic(const std::vector<double>& probabilities, const float
       distance[i] +=
           (static_cast<double>(drawn) / strata - probabilities[n]) * static_cast<double>(row(n)[i]);
     }
-    if (!last && cumulative < strata) passages.push_back({cumulative - std::floor(cumulative), n});
+    // At a whole number the passage is at offset 0, and drawn above.
+    const double offset = cumulative - std::floor(cumulative);
+    if (!last && cumulative < strata && offset > 0.0) passages.push_back({offset, n});
   }
   std::stable_sort(passages.begin(), passages.end(),
                    [](const Passage& a, const Passage& b) { return a.offset < b.offset; });
