@@ -33,7 +33,6 @@ struct Parameters {
   int rounds = 0;                          // pairs of a team, at most
   int processors = 0;                      // of the device: blocks, at most
   int next_request = 0, next_kv_head = 0;  // of a team: teams / kv_heads, and the rest
-  int steps = 0;                           // of a share of maximum_length tokens
   int buffers = 0;                         // requests whose scores a block holds
   int block_tokens_log2 = 0;
   std::int64_t feature_bytes = 0;  // between features of feature-major keys

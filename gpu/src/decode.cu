@@ -175,8 +175,8 @@ Plan plan_of(const DecodeArguments& a) {
       p.splits > 1 ? std::min(processors / p.splits, a.kv_heads) : std::min(processors, pairs);
   plan.kernel = kernel_of_shape(a, plan.slots, pairs >= 2 * p.teams);
   const int step_tokens = p.splits * plan.kernel.step_tokens;
-  p.steps = (a.maximum_length + step_tokens - 1) / step_tokens;
-  p.part_floats = plan.kernel.run_floats + p.steps * plan.kernel.step_scores;
+  const int steps = (a.maximum_length + step_tokens - 1) / step_tokens;
+  p.part_floats = plan.kernel.run_floats + steps * plan.kernel.step_scores;
   const auto shared_bytes = [&](int parts, int buffers) {
     return plan.kernel.shared_bytes + parts * buffers * p.part_floats * sizeof(float);
   };

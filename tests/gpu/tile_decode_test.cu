@@ -2,10 +2,10 @@
 // ordinary.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "paged.hpp"
 #include "tile_problem.hpp"
 
 namespace santa::gpu::testing {
@@ -70,29 +70,7 @@ TEST(TileDecode, PagedIsContiguousBitForBit) {
     shape.lengths = {3000, 77, 2049};
     shape.scheme = scheme;
     shape.tile_tokens = 400;
-    Problem contiguous(shape);
-    contiguous.upload();
-    for (const int block : {16, 64, 256}) {
-      for (const bool head_major : {false, true}) {
-        Shape paged_shape = shape;
-        paged_shape.block_tokens = block;
-        paged_shape.head_major = head_major;
-        Problem paged(paged_shape);
-        for (int r = 0; r < 3; ++r) {
-          for (int n = 0; n < shape.lengths[r]; ++n) {
-            for (int h = 0; h < shape.kv_heads; ++h) {
-              std::memcpy(&paged.keys_[2 * paged.index(r, n, h, 0)],
-                          &contiguous.keys_[2 * contiguous.index(r, n, h, 0)], 256);
-              std::memcpy(&paged.values_[2 * paged.index(r, n, h, 0)],
-                          &contiguous.values_[2 * contiguous.index(r, n, h, 0)], 256);
-            }
-          }
-        }
-        paged.queries_ = contiguous.queries_;
-        paged.upload();
-        ASSERT_EQ(paged.run(3), contiguous.run(3)) << block;
-      }
-    }
+    expect_paged_is_contiguous(shape);
   }
 }
 
