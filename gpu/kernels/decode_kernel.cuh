@@ -22,6 +22,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   const bool streams = threadIdx.x < kStreamThreads;
   // The last warp has no part in the rehearsal of the sampling ones; it fetches the code of the
   // streaming ones while they wait for their first keys.
+  // Queries that it meets are being written; what it makes of them is not kept.
   const bool rehearses_stream = hidden(threadIdx.x >= kBlockThreads - 32 ? 1 : 0) != 0;
   if (!streams) ValueSample<Shape>(p, shared, scores).prepare();
   if (streams || rehearses_stream) Stream(p, shared, scores).run(rehearses_stream);

@@ -33,6 +33,17 @@ class DrawSearch : protected MassExchange<Shape> {
     __syncwarp();
   }
 
+  // Scores of a run from number `first` on, all of them on their way at once; beyond its end those
+  // of no weight.
+  template <int kCount>
+  __device__ void load_scores(const float* scores, int first, float (&kept)[kCount]) const {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      kept[i] = -__int_as_float(0x7f800000);
+      if (first + i < run_scores_) kept[i] = scores[(first + i) * Shape::kRuns * kStreamThreads];
+    }
+  }
+
   // A lane a draw. Equal tokens of adjacent draws become one entry.
   __device__ int find_by_position(const PairCursor& pair, int k, int part, int window, int draws,
                                   int listed) {
@@ -82,15 +93,11 @@ class DrawSearch : protected MassExchange<Shape> {
     int place = 0;
 #pragma unroll 1
     for (int i = 0; i < run_scores_ && place == i; i += kAhead) {
-      float weights[kAhead];
+      float ahead[kAhead];
+      load_scores(scores, i, ahead);
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-        weights[a] = -__int_as_float(0x7f800000);
-        if (i + a < run_scores_) weights[a] = scores[(i + a) * Shape::kRuns * kStreamThreads];
-      }
-#pragma unroll
-      for (int a = 0; a < kAhead; ++a) {
-        running += power_of_two(weights[a] - exponent);
+        running += power_of_two(ahead[a] - exponent);
         place += running < left ? 1 : 0;
       }
     }
@@ -160,15 +167,11 @@ class DrawSearch : protected MassExchange<Shape> {
     float running = 0;
 #pragma unroll 1
     for (int i = 0; i < run_scores_ && done < to; i += kAhead) {
-      float weights[kAhead];
+      float ahead[kAhead];
+      load_scores(scores, i, ahead);
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-        weights[a] = -__int_as_float(0x7f800000);
-        if (i + a < run_scores_) weights[a] = scores[(i + a) * Shape::kRuns * kStreamThreads];
-      }
-#pragma unroll
-      for (int a = 0; a < kAhead; ++a) {
-        const float weight = power_of_two(weights[a] - exponent);
+        const float weight = power_of_two(ahead[a] - exponent);
         running += weight;
         int through;
         if (p_.arguments.scheme == ValueScheme::kSystematic) {

@@ -17,8 +17,8 @@ class MassExchange : protected SampleWarps<Shape> {
   using Base::before_shares_, Base::lane_, Base::own_split_, Base::p_, Base::part_,
       Base::rehearsing_, Base::shared_, Base::shared_offset_, Base::turn_, Base::warp_;
   using Base::first_head, Base::first_part, Base::hand, Base::handed, Base::list_of, Base::parts,
-      Base::place_of_run, Base::split, Base::stream_of, Base::sync_turn, Base::take_part,
-      Base::team, Base::turn_thread, Base::warp_head;
+      Base::place_of_run, Base::split, Base::stream_of, Base::sync_head, Base::sync_turn,
+      Base::take_part, Base::team, Base::turn_thread, Base::warp_head;
   using Base::kSlots, Base::kTurnThreads, Base::kWarpHeads;
   using typename Base::Shared;
 
@@ -28,7 +28,7 @@ class MassExchange : protected SampleWarps<Shape> {
   __device__ void publish_mass(const PairCursor& pair, int k, int part, int place,
                                std::uint32_t epoch) {
     const int head = warp_head(k);
-    if (head >= p_.group) return;
+    if (head >= p_.group && !rehearsing_) return;
     take_part(pair, part);
     const Mass own = add_runs(k);
     if (lane_ != 31) return;
@@ -66,9 +66,11 @@ class MassExchange : protected SampleWarps<Shape> {
       ends[r] = sum;
     }
     const std::uint64_t before = sum_through(sum) - sum;
+    if (first_part() == 0) {
 #pragma unroll
-    for (int r = 0; r < kEach; ++r) {
-      shared_.ends[list_of(head)][lane_ * kEach + r] = before + ends[r];
+      for (int r = 0; r < kEach; ++r) {
+        shared_.ends[list_of(head)][lane_ * kEach + r] = before + ends[r];
+      }
     }
     number = __all_sync(0xffffffffU, static_cast<int>(number)) != 0;
     __syncwarp();
@@ -161,6 +163,7 @@ class MassExchange : protected SampleWarps<Shape> {
       own.own_draws = end - below;
     }
     __syncwarp();
+    sync_head(warp_head(k));  // the first warp has written where runs end
   }
 
   __device__ void note_log_sum_exp(const PairCursor& pair, int head, const HeadInHand& own) const {

@@ -53,8 +53,11 @@ class SampleWarps {
     return team().handed + buffer_ * p_.handover_floats + (kInTurns ? part_ * p_.part_floats : 0);
   }
 
-  // In the rehearsal a warp runs one phase only, without waiting for another.
-  __device__ bool acts(int phase) const { return !rehearsing_ || warp_ == phase; }
+  // In the rehearsal a warp runs one phase only, without waiting for another: that of its number.
+  // No phase reads there what another one writes, and those that a head's first warp begins are
+  // given to first warps; sums are sent of a head that exists.
+  enum Phase : int { kSend = 0, kCollect = 1, kPublish = 2, kFind = 4, kFinish = 5, kGather = 6 };
+  __device__ bool acts(Phase phase) const { return !rehearsing_ || warp_ == phase; }
 
   // With several pairs a team, the two warps of a head take turns with pairs instead of sharing
   // one: each pair takes longer, both together less. Sums are made in the same order either way.

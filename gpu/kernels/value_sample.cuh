@@ -59,6 +59,7 @@ class ValueSample : OutputSums<Shape> {
       shared_.draws[warp_][0] = 1;
       shared_.draw_counts[warp_] = 1;
     }
+    clear_sums();
     if (lane_ < kWarpHeads) shared_.masses[warp_][lane_][0] = {1 << 7, 0};
     if (warp_ == kSampleWarps - 1) barrier_arrive(kSampleBarrier, kSampleThreads);
   }
@@ -86,27 +87,27 @@ class ValueSample : OutputSums<Shape> {
         begin_pair(pair, sequence);
 #pragma unroll 1
         for (int k = 0; k < kWarpHeads; ++k) {
-          if (!acts(0)) continue;
+          if (!acts(Base::kPublish)) continue;
 #pragma unroll 1
           for (int part = 0; part < parts(); ++part) publish_mass(pair, k, part, place, epoch);
         }
 #pragma unroll 1
         for (int k = 0; k < kWarpHeads; ++k) {
           const int head = warp_head(k);
-          if (head >= p_.group) break;
-          if (acts(1)) collect_masses(pair, head, place, epoch);
+          if (head >= p_.group && !rehearsing_) break;
+          if (acts(Base::kCollect)) collect_masses(pair, head, place, epoch);
 #pragma unroll 1
           for (int part = 0; part < parts(); ++part) {
             take_part(pair, part);
-            if (acts(1)) take_mass(pair, k);
-            clear_sums();
+            if (acts(Base::kCollect)) take_mass(pair, k);
+            if (!rehearsing_) clear_sums();
             for (int window = 0; window < hand().own_draws; window += kListDraws) {
-              if (acts(2)) find_draws(pair, k, window);
+              if (acts(Base::kFind)) find_draws(pair, k, window);
               sync_head(head);
-              if (acts(3)) gather(pair);
+              if (acts(Base::kGather)) gather(pair);
               sync_head(head);
             }
-            if (acts(4)) send(head, place, epoch);
+            if (acts(Base::kSend) && head < p_.group) send(head, place, epoch);
           }
         }
         if (!rehearsing_)
@@ -114,7 +115,7 @@ class ValueSample : OutputSums<Shape> {
       }
       // One pair late, so that the other blocks' sums are there.
       const int done = rehearsing_ ? 0 : pending_sequence;
-      if (done >= 0 && (!rehearsing_ || (more && acts(5)))) {
+      if (done >= 0 && (!rehearsing_ || (more && acts(Base::kFinish)))) {
         finish(rehearsing_ ? pair : pending, done % kExchanges, first_epoch + done);
       }
       if (!rehearsing_) {
