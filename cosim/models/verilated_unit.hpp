@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "santa/cosim/rtl_model.hpp"
+#include "santa/error.hpp"
 #include "santa/rtl/failures.hpp"
 
 namespace santa::cosim {
@@ -77,6 +78,7 @@ class VerilatedUnit : public RtlModel {
     waves_ = std::make_unique<VerilatedFstC>();
     top_->trace(waves_.get(), kAllLevels);
     waves_->open(path.c_str());
+    if (!waves_->isOpen()) throw input_error(path, "", "cannot be opened", "a new file");
   }
   void close_waves() override {
     if (waves_ != nullptr) waves_->close();

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "santa/cosim/cycle_model.hpp"
 #include "santa/cosim/export.hpp"
 #include "santa/cosim/generator.hpp"
+#include "santa/cosim/waves_file.hpp"
 
 namespace santa::cosim {
 namespace {
@@ -68,10 +70,13 @@ void Run::fail(const Scenario& scenario, const SessionResult& session) {
 
 SessionResult Run::play(const Scenario& scenario, const std::string& waves, Coverage& coverage,
                         std::vector<std::shared_ptr<const ScoreboardRequest>>& requests) {
+  std::optional<WavesFile> file;
+  if (!waves.empty()) file.emplace("--waves", waves);
   const std::unique_ptr<RtlModel> model = options_.model->make({scenario.initial_seed});
-  Session session(*model, scenario, waves, coverage);
+  Session session(*model, scenario, file ? file->partial() : "", coverage);
   SessionResult result = session.run();
   requests = session.requests();
+  if (file) file->commit();
   return result;
 }
 

@@ -126,6 +126,10 @@ std::optional<WorkOutcome> ProcessPool::poll() {
       outcome.text =
           fmt::format("ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
       if (!last_words.empty()) outcome.text += ": " + on_one_line(last_words);
+      if (WTERMSIG(status) == SIGKILL) {  // nothing that the program does to itself
+        outcome.exit_code = kExitBadInput;
+        outcome.text += ", as the system does when memory runs out; allowed: fewer --jobs";
+      }
     }
     children_.erase(child);
     return outcome;

@@ -15,7 +15,7 @@ namespace santa::cli {
 // What a piece of work came to.
 struct WorkOutcome {
   std::size_t id = 0;
-  int exit_code = 0;  // kExitInternalError for a child that a signal ended
+  int exit_code = 0;  // kExitInternalError for a child that a signal ended, SIGKILL apart
   std::string text;   // the result, or with another exit code than 0 the reason
 };
 

@@ -46,6 +46,8 @@ int run_program(int argc, const char* const* argv) noexcept {
     reserve_standard_streams();
     // A reader that goes away is an error code of write(), not the end of the program.
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+    // So is a limit on the size of files.
+    static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
     return execute(argc, argv);
   } catch (...) {
     try {

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <system_error>
 
 #include "build_information.hpp"
@@ -45,9 +48,18 @@ std::unique_ptr<vectors::Producer> make_producer(const std::string& name) {
 
 // Today, or the day of SOURCE_DATE_EPOCH for files that can be made again bit for bit.
 std::string today() {
+  constexpr std::int64_t kEndOf9999 = 253402300799;
   std::time_t now = std::time(nullptr);
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr) {
-    now = static_cast<std::time_t>(std::strtoll(epoch, nullptr, 10));
+    const std::string_view text = epoch;
+    std::int64_t seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc{} || end != text.data() + text.size() || seconds < 0 ||
+        seconds > kEndOf9999) {
+      throw input_error("$SOURCE_DATE_EPOCH", "", "got " + config::in_quotes(epoch),
+                        fmt::format("seconds since 1970, 0 to {}", kEndOf9999));
+    }
+    now = static_cast<std::time_t>(seconds);
   }
   std::tm parts{};
   ::gmtime_r(&now, &parts);

@@ -137,6 +137,11 @@ class Workers {
 };
 
 std::vector<double> result_of(const Worker& worker, int status) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+    throw InputError(
+        "a process of the simulation was killed, as the system does when memory runs out; allowed: "
+        "fewer --jobs");
+  }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || worker.message.empty()) {
     throw std::runtime_error(fmt::format("a process of the simulation ended with {}",
                                          WIFSIGNALED(status)

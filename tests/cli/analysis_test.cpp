@@ -1,6 +1,7 @@
 // `santasim compare` and `santasim explain`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -109,6 +110,15 @@ TEST_F(Analysis, WhatCannotBeComparedIsRefused) {
   expect_refused(run_program({"compare", a, folder_ / "none.json"}),
                  {"none.json", "cannot be read"});
   expect_refused(run_program({"compare", a, folder_ / ""}), {"cannot be read"});
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const std::string& endless : {std::string("/dev/zero"), folder_ / "pipe"}) {
+    const std::vector<std::string> words = {endless, "is a pipe or a device"};
+    expect_refused(run_program({"compare", a, endless}), words);
+    expect_refused(run_program({"explain", endless}), words);
+    expect_refused(run_program({"report", endless, "-o", folder_ / "r.html"}), words);
+    expect_refused(run_program({"report", a, "--plotly", endless, "-o", folder_ / "r.html"}),
+                   words);
+  }
   write_file(folder_ / "text", "no json");
   expect_refused(run_program({"compare", folder_ / "text", a}), {"text", "is no JSON"});
   for (const char* other : {"[]", "5", "{}", "{\"provenance\": {\"program\": \"santasim\"}}"}) {

@@ -122,6 +122,18 @@ TEST(Cosim, ExportsRequestsAndReport) {
   EXPECT_EQ(read_json(folder / "report.json")["config"], "tiny-test");
 }
 
+// A limit of the file size, or a full disk, is no end without words, and leaves no part of a file.
+TEST(Cosim, WavesWithoutRoomAreRefused) {
+  const TemporaryFolder folder;
+  for (const char* kib : {"1", "20", "100"}) {
+    const Outcome outcome = run_command(
+        {"bash", "-c", "cd \"$0\" && ulimit -f \"$1\" && shift && exec \"$@\"", folder / "", kib,
+         SANTASIM_PROGRAM, "cosim", "--seed", "1", "--waves", "always"});
+    expect_refused(outcome, {"--waves", "cosim-tiny-test-seed-1.fst", "disk is full"});
+    EXPECT_TRUE(folder.files().empty()) << kib;
+  }
+}
+
 TEST(Cosim, BadInputIsRefused) {
   const TemporaryFolder folder;
   expect_refused(run_program({"cosim", "--seed", "one"}), {"--seed", "\"one\""});

@@ -1,16 +1,23 @@
 // The command line's own small functions.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "fp16_attention.hpp"
+#include "process_pool.hpp"
 #include "program.hpp"
 #include "santa/attention/synthetic.hpp"
 #include "santa/error.hpp"
 #include "santa/reference/attention.hpp"
 #include "sha256.hpp"
 #include "text.hpp"
+#include "worker_processes.hpp"
 
 // Asked for by the SystemC library, which has a main of its own; see sim/cli/main.cpp.
 extern "C" int sc_main(int /*argc*/, char** /*argv*/) {
@@ -106,6 +113,35 @@ TEST(Half, AttentionIsCloseToTheReference) {
       EXPECT_GT(error.value(), 0.0);
     }
   }
+}
+
+// What the system does to a process when memory runs out is no fault of the program.
+TEST(Processes, AKilledOneIsExplained) {
+  try {
+    cli::run_in_processes(
+        1, 1,
+        [](std::size_t) -> std::vector<double> {
+          ::kill(::getpid(), SIGKILL);
+          return {};
+        },
+        [](std::size_t) {});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("memory runs out; allowed: fewer --jobs"),
+              std::string::npos)
+        << error.what();
+  }
+  cli::ProcessPool pool(1);
+  pool.start(7, [] {
+    ::kill(::getpid(), SIGKILL);
+    return std::string();
+  });
+  std::optional<cli::WorkOutcome> outcome;
+  while (!(outcome = pool.poll())) cli::nap();
+  EXPECT_EQ(outcome->id, 7U);
+  EXPECT_EQ(outcome->exit_code, 2);
+  EXPECT_NE(outcome->text.find("memory runs out; allowed: fewer --jobs"), std::string::npos)
+      << outcome->text;
 }
 
 }  // namespace

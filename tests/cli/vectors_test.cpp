@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -220,6 +221,39 @@ TEST_F(VectorsTest, AFullDiskIsReported) {
   std::signal(SIGXFSZ, handler);
   expect_refused(outcome, {"cannot write: File too large"});
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "set"));
+}
+
+TEST_F(VectorsTest, WhatIsNoFileIsNotPassedOver) {
+  const std::string place = recorded("2");
+  const auto refused = [&](const std::string& name, const char* words) {
+    expect_refused(run_program({"vectors", "check", place}), {name, words});
+    std::filesystem::remove(place + "/" + name);
+  };
+  std::filesystem::create_symlink("nowhere", place + "/gone.safetensors");
+  refused("gone.safetensors", "is no file");
+  std::filesystem::create_symlink("/dev/zero", place + "/zero.safetensors");
+  refused("zero.safetensors", "is no file");
+  ASSERT_EQ(::mkfifo((place + "/pipe.safetensors").c_str(), 0600), 0);
+  refused("pipe.safetensors", "is no file");
+  std::filesystem::create_directory_symlink(place, place + "/again");
+  refused("again", "is a link to a folder");
+  expect_success(run_program({"vectors", "check", place}));
+}
+
+TEST_F(VectorsTest, ADateThatIsNoneIsRefused) {
+  for (const char* seconds : {"", "abc", "-1", "12x", "253402300800", "99999999999999999999"}) {
+    ::setenv("SOURCE_DATE_EPOCH", seconds, 1);
+    const Outcome outcome = run_program({"vectors", "record", folder_ / "set", "--seeds", "1"});
+    ::unsetenv("SOURCE_DATE_EPOCH");
+    expect_refused(outcome, {"$SOURCE_DATE_EPOCH", seconds, "0 to 253402300799"});
+  }
+  ::setenv("SOURCE_DATE_EPOCH", "253402300799", 1);
+  const Outcome outcome = run_program({"vectors", "record", folder_ / "set", "--seeds", "1"});
+  ::unsetenv("SOURCE_DATE_EPOCH");
+  expect_success(outcome);
+  const Outcome check = run_program({"vectors", "check", folder_ / "set"});
+  expect_success(check);
+  EXPECT_THAT(check.out, HasSubstr("9999-12-31"));
 }
 
 // Every score and value scheme, groups of 1 to 8, both layouts; as docs/vectors.md says.

@@ -157,6 +157,14 @@ TEST(Dram, ADescriptionAndItsTimingAreOneMemory) {
             "memory.model dram");
 }
 
+// Of no effect there, but a name that is none is a slip all the same.
+TEST(Dram, UnknownTimingIsRefusedWithEitherModel) {
+  EXPECT_THAT(refusal_of([] {
+                load_hardware("edge-lpddr5", {{"memory.timing", "hbm4"}});
+              }),
+              HasSubstr("memory.timing: dram: unknown preset \"hbm4\""));
+}
+
 TEST(Dram, EveryPresetOfHardwareRunsOnItsTiming) {
   for (const std::string& name : preset_names("hardware")) {
     EXPECT_TRUE(load_hardware(name, {{"memory.model", "dram"}}).dram) << name;

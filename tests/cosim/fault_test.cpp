@@ -204,6 +204,19 @@ TEST_F(ProgramTest, ReplayFindsTheFaultAndNamesTheFile) {
   }
 }
 
+// A name that cannot be given to the waveforms is no success, of a difference neither.
+TEST_F(ProgramTest, WavesThatCannotBeWrittenAreAnError) {
+  fs::create_directory("cosim-tiny-test-seed-0.fst");
+  for (const char* when : {"always", "on-failure"}) {
+    fault_in_use = in_monitors([](Monitors& m) { m.output.front() ^= 1; });
+    EXPECT_EQ(run({"--seed", "0", "--waves", when}), 2) << when;
+    EXPECT_NE(err.find("--waves: \"cosim-tiny-test-seed-0.fst\": cannot write: Is a directory"),
+              std::string::npos)
+        << err;
+    EXPECT_EQ(std::distance(fs::directory_iterator("."), fs::directory_iterator()), 1);
+  }
+}
+
 // The wrapper itself changes nothing.
 TEST_F(ProgramTest, AgreesAndLeavesNoWaves) {
   EXPECT_EQ(run({"--seed", "0", "--waves", "on-failure"}), 0) << err;

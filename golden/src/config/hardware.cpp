@@ -296,14 +296,16 @@ std::string HardwareConfig::unit_hash() const {
 
 namespace {
 
-DramConfig load_timing(const Node& root, const MemoryConfig& memory,
-                       const std::vector<Override>& changes) {
-  std::string file;
+// Throws InputError where there is no such timing set.
+std::string timing_file(const Node& root, const MemoryConfig& memory) {
   try {
-    file = find_config("dram", memory.timing);
+    return find_config("dram", memory.timing);
   } catch (const InputError& error) {
     throw root.child("memory").error("timing", error.what(), "");
   }
+}
+
+DramConfig load_timing(const std::string& file, const std::vector<Override>& changes) {
   try {
     return load_dram(file, changes);
   } catch (const InputError& error) {
@@ -321,11 +323,14 @@ HardwareConfig read(const Node& root, const std::vector<Override>& timing_change
   KeyReader reader(root);
   visit_hardware_keys(config, reader);
   if (config.memory.model == MemoryModel::kDram) {
-    config.dram = root.has(kDramSection) ? read_dram(root.child(kDramSection))
-                                         : load_timing(root, config.memory, timing_changes);
+    config.dram = root.has(kDramSection)
+                      ? read_dram(root.child(kDramSection))
+                      : load_timing(timing_file(root, config.memory), timing_changes);
   } else if (!timing_changes.empty()) {
     throw input_error("--set", std::string(kDramSection) + "." + timing_changes.front().key,
                       "has no effect with memory.model bandwidth", "memory.model dram");
+  } else if (!root.has(kDramSection)) {
+    timing_file(root, config.memory);
   }
   root.finish();
   check_unit(root, config.unit);

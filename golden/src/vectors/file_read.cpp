@@ -304,9 +304,16 @@ std::vector<std::string> vector_files(const std::string& option, const std::stri
   std::error_code error;
   for (auto entry = fs::recursive_directory_iterator(folder, error);
        !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (entry->path().extension() == kExtension && entry->is_regular_file(error)) {
-      files.push_back(entry->path().string());
+    std::error_code unknown;
+    if (entry->is_symlink(unknown) && entry->is_directory(unknown)) {
+      throw input_error(option, config::in_quotes(entry->path().string()), "is a link to a folder",
+                        allowed);
     }
+    if (entry->path().extension() != kExtension) continue;
+    if (!entry->is_regular_file(unknown)) {
+      throw input_error(option, config::in_quotes(entry->path().string()), "is no file", allowed);
+    }
+    files.push_back(entry->path().string());
   }
   if (error) throw input_error(option, config::in_quotes(folder), error.message(), allowed);
   if (files.empty()) throw input_error(option, config::in_quotes(folder), "holds none", allowed);

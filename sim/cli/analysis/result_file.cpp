@@ -41,6 +41,9 @@ std::optional<std::string> read_text(const std::string& path) {
     errno = EISDIR;
     return std::nullopt;
   }
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    throw input_error(config::escaped(path), "", "is a pipe or a device", "a file");
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(file), {});

@@ -30,8 +30,8 @@ class RtlModel {
   virtual void eval() = 0;
   // The rising edge.
   virtual void tick() = 0;
-  // Writes an FST file of every signal from here on. Throws InputError if the model was built
-  // without traces.
+  // Writes an FST file of every signal from here on. Throws InputError if it cannot be opened; says
+  // nothing of writes that fail later (WavesFile does).
   virtual void open_waves(const std::string& path) = 0;
   virtual void close_waves() = 0;
 
