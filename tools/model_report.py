@@ -3,6 +3,7 @@
 
   tools/model_report.py build/bin/santasim            simulates, then writes (minutes)
   tools/model_report.py build/bin/santasim --quick    the 32k tables alone, to standard output
+  tools/model_report.py build/bin/santasim --only buffer    one of tables, buffer, cost
 
 `make models` calls it. Every figure of the document comes from the commands that it prints.
 """
@@ -25,6 +26,7 @@ BATCHES = (1, 16)
 # Layers simulated of 32, where not all are: a layer of batch 16 holds 128 heads.
 SAMPLED_LAYERS = {(131072, 1): 16, (1048576, 1): 8, (32768, 16): 8, (131072, 16): 4,
                   (1048576, 16): 2}
+BUFFERS_KIB = (512, 2048)  # of the top-k unit: the preset's, and room for the scores of 32k tokens
 COST_CONTEXTS = (32768, 131072, 262144, 524288, 786432, 1048576)
 
 
@@ -115,6 +117,26 @@ def point_text(run: Run) -> str:
             f"{run.seconds:.0f} s.\n\n{point_table(run)}\n")
 
 
+def buffer_section(program: str) -> str:
+    """Top-k where its scores fit into its buffer, beside a sampled unit that is unchanged."""
+    options = [MODEL, "--config", "edge-lpddr5", "--methods", "topk,sampled"]
+    lines = []
+    for kib in BUFFERS_KIB:
+        run = Run(program, [*options, "--set", f"baselines.buffer_kib={kib}"])
+        for name, method in run.result["methods"].items():
+            if name == "sampled" and kib != BUFFERS_KIB[0]:
+                continue
+            step = method["step"]
+            lines.append("| " + " | ".join([
+                method["title"] + (f", buffer of {kib} KiB" if name == "topk" else ""),
+                interval(step["latency_ns"], 1e-6), f"{method['energy_pj_per_token']:.3e}",
+                interval(step["traffic_bytes"]["total"], 1e-6),
+                interval(step["traffic_bytes"]["stash"], 1e-6)]) + " |")
+    return "\n".join([f"`santasim model {' '.join(options)} --set baselines.buffer_kib=N`:", "",
+                      "| | step, ms | energy, pJ/token | traffic, MB/token | of it spilled |",
+                      "|---" * 5 + "|", *lines])
+
+
 def machine() -> str:
     """Processor and cores that the times are of."""
     name = next((line.split(":")[1].strip() for line in
@@ -174,13 +196,8 @@ def replace(text: str, name: str, body: str) -> str:
     return head + begin + body.rstrip() + "\n" + rest[rest.index(end):]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", help="build/bin/santasim")
-    parser.add_argument("--quick", action="store_true", help="the 32k tables, to standard output")
-    arguments = parser.parse_args()
-    program = os.path.abspath(arguments.program)
-    contexts = CONTEXTS[:1] if arguments.quick else CONTEXTS
+def tables_section(program: str, contexts: tuple[int, ...]) -> str:
+    """The tables of all points of these contexts."""
     parts = []
     for context in contexts:
         for batch in BATCHES:
@@ -188,15 +205,29 @@ def main() -> None:
                 run = Run(program, options_of(hardware, context, batch))
                 print(f"{run.seconds:6.1f} s  {run.command}", file=sys.stderr)
                 parts.append(point_text(run))
-    tables = "\n".join(parts)
+    return "\n".join(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", help="build/bin/santasim")
+    parser.add_argument("--quick", action="store_true", help="the 32k tables, to standard output")
+    parser.add_argument("--only", choices=("tables", "buffer", "cost"), help="this part alone")
+    arguments = parser.parse_args()
+    program = os.path.abspath(arguments.program)
     if arguments.quick:
-        print(tables)
+        print(tables_section(program, CONTEXTS[:1]))
         return
-    cost, points = cost_section(program)
-    draw(points)
     text = DOCUMENT.read_text(encoding="utf-8")
-    text = replace(text, "tables", tables)
-    DOCUMENT.write_text(replace(text, "cost", cost), encoding="utf-8")
+    if arguments.only in (None, "tables"):
+        text = replace(text, "tables", tables_section(program, CONTEXTS))
+    if arguments.only in (None, "buffer"):
+        text = replace(text, "buffer", buffer_section(program))
+    if arguments.only in (None, "cost"):
+        cost, points = cost_section(program)
+        draw(points)
+        text = replace(text, "cost", cost)
+    DOCUMENT.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
