@@ -5,9 +5,8 @@
 //
 // wait: both halves wait at both barriers; arrive: the half that passes the place on only arrives;
 // inner: as wait, and the writers meet at a barrier of their own before they write; none: no
-// barriers, which is a race. With barriers every sum is checked (exit code 1). Of these four,
-// compute-sanitizer's racecheck of CUDA 13.0 reports all but the first as races, so it cannot tell
-// a race between the halves of a kernel that uses such barriers (docs/gpu.md).
+// barriers, which is a race. With barriers every sum is checked (exit code 1). What
+// compute-sanitizer's racecheck says to each is in docs/gpu.md.
 #include <cstdio>
 #include <cstring>
 
