@@ -148,6 +148,8 @@ def _attach(model: torch.nn.Module, attentions: list[Attention], prefill: str) -
                          "whose attention goes through its attention interface")
     if prefill not in PREFILLS:
         raise ValueError(f'prefill: got "{prefill}"; allowed: {", ".join(PREFILLS)}')
+    if len({attention.unit.backend for attention in attentions}) != 1:
+        raise ValueError("attentions: got units of several backends; allowed: one for a batch")
     options = [attention.options(len(layers)) for attention in attentions]
     model.set_attn_implementation(NAME)
     for place, layer in enumerate(layers):
@@ -168,6 +170,9 @@ class UnitCache(transformers.Cache):
         """From now on the attention of a request is 0: its tokens mean nothing."""
         for layer in self.layers:
             layer.caches[request] = None
+
+    def stopped(self, request: int) -> bool:
+        return self.layers[0].caches[request] is None
 
 
 class _UnitLayer(CacheLayerMixin):

@@ -20,7 +20,8 @@ def configuration(values=None, samples=64, seed=1, **more):
 def record(index, score, read=None):
     access = None if read is None else {name: [read, 100] for name in
                                         ("keys_group", "values_group", "values_head")}
-    return {"index": index, "score": score, "answer": "", "new_tokens": 4, "access": access}
+    return {"index": index, "score": score, "answer": "", "tokens": [], "ended": True,
+            "new_tokens": 4, "access": access}
 
 
 def filled(folder, configuration_, records, shard="0of1"):
