@@ -1,11 +1,14 @@
 """Stored answers, merging, tables and their intervals; no model needed."""
 
+import json
+
 import numpy as np
 import pytest
 
 pytest.importorskip("scipy")
 
-from santasim.eval import report, store
+from santasim.eval import energy as energy_of
+from santasim.eval import packed, report, store
 from santasim.eval.errors import InputError
 from santasim.eval.program import main
 
@@ -132,3 +135,50 @@ def test_no_results_are_refused(tmp_path, capsys):
     assert main(["report", str(tmp_path / "none")]) == 2
     assert main(["report", str(tmp_path)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_a_packed_file_gives_the_same_tables(tmp_path):
+    filled(tmp_path / "all", configuration(), [record(0, 1), record(1, 0.5), record(2, 0)])
+    filled(tmp_path / "all", configuration("sys"), [record(0, 1, 10), record(1, 0, 30)])
+    filled(tmp_path / "all", configuration("sys", seed=2), [record(0, 0, 10), record(1, 0, 30)])
+    filled(tmp_path / "all", configuration("strat"), [record(1, 0, 20), record(2, 1, 40)])
+    for name, index, energy in ((store.hash_of(configuration("sys")), 0, 5.5),
+                                (store.hash_of(configuration("sys", seed=2)), 0, 6.5),
+                                (store.hash_of(configuration("strat")), 1, 9.0)):
+        packed.cost_path(tmp_path / "all", name, index).write_text(
+            json.dumps({"energy_pj": energy, "time_ns": 2.0}))
+    file = tmp_path / "packed.json"
+    assert main(["pack", str(tmp_path / "all"), str(file)]) == 0
+    assert report.table(file) == report.table(tmp_path / "all")
+    costs = energy_of.costs(file)
+    assert costs == energy_of.costs(tmp_path / "all")
+    assert [(cost.row, cost.steps, cost.energy_pj) for cost in costs] == [
+        ("strat S=64", 1, 9.0), ("sys S=64", 2, 6.0)]
+    assert main(["pack", str(file), str(tmp_path / "again.json")]) == 0
+    assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"format": "another"}'])
+def test_another_file_is_no_packed_one(tmp_path, capsys, content):
+    (tmp_path / "x.json").write_text(content)
+    assert main(["report", str(tmp_path / "x.json")]) == 2
+    assert "allowed: the file of `python -m santasim.eval pack`" in capsys.readouterr().err
+
+
+def test_answers_are_compared_token_for_token(tmp_path, capsys):
+    def answered(folder, tokens, backend="cpu", device="cpu", more=()):
+        settings = configuration("sys", versions={"torch": device})
+        settings["model"]["device"] = device
+        if backend != "cpu":
+            settings["method"]["backend"] = backend
+        filled(tmp_path / folder, settings, [{**record(0, 1), "tokens": tokens}, *more])
+        return str(tmp_path / folder)
+
+    first = answered("a", [1, 2, 3])
+    assert main(["check", first, answered("b", [1, 2, 3], "cuda", "cuda", [record(1, 1)])]) == 0
+    assert capsys.readouterr().out == "the same: 1 answers of 1 pairs of configurations, 3 tokens\n"
+    assert main(["check", first, answered("c", [1, 2, 4], "cuda")]) == 1
+    assert "prompt 0: tokens: " in capsys.readouterr().err
+    filled(tmp_path / "d", configuration("strat"), [record(0, 1)])
+    assert main(["check", first, str(tmp_path / "d")]) == 2
+    assert main(["check", first, str(tmp_path / "none")]) == 2

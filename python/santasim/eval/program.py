@@ -74,18 +74,23 @@ def _parser() -> _Parser:
         "methods at a time")
     add("--out", type=Path, required=True, help="folder of the answers; those there are kept")
     report = commands.add_parser("report", help="tables of stored answers", allow_abbrev=False)
-    report.add_argument("results", type=Path)
+    report.add_argument("results", type=Path, help="folder of answers, or a packed file")
     report.add_argument("--markdown", type=Path, help="file to write instead of the output")
     joined = commands.add_parser("merge", help="join folders of shards", allow_abbrev=False)
     joined.add_argument("out", type=Path)
     joined.add_argument("results", type=Path, nargs="+")
+    packed = commands.add_parser("pack", help="write what tables and plots need as one small file",
+                                 allow_abbrev=False)
+    packed.add_argument("results", type=Path)
+    packed.add_argument("out", type=Path)
     check = commands.add_parser("check", help="whether the answers of two folders are the same, token "
                                 "for token, whatever backend and device", allow_abbrev=False)
     check.add_argument("first", type=Path)
     check.add_argument("second", type=Path)
     energy = commands.add_parser("energy", help="simulate the kept steps", allow_abbrev=False)
-    energy.add_argument("results", type=Path)
+    energy.add_argument("results", type=Path, help="folder of answers, or a packed file with costs")
     energy.add_argument("--program", default="santasim", help="the simulator")
+    energy.add_argument("--jobs", type=_integer(1, 1024), default=1, help="steps simulated at a time")
     energy.add_argument("--plot", type=Path, help="SVG of accuracy against energy and time")
     return parser
 
@@ -128,12 +133,14 @@ def _report(arguments: argparse.Namespace) -> None:
 
 
 def _energy(arguments: argparse.Namespace) -> None:
-    from .energy import simulate, table
-    costs = simulate(arguments.results, arguments.program)
-    print(table(costs))
+    from .energy import costs, simulate, table
+    if arguments.results.is_dir():
+        simulate(arguments.results, arguments.program, arguments.jobs)
+    found = costs(arguments.results)
+    print(table(found))
     if arguments.plot is not None:
         from .plot import draw
-        draw(costs, arguments.plot)
+        draw(found, arguments.plot)
 
 
 def main(words: Sequence[str]) -> int:
@@ -146,6 +153,9 @@ def main(words: Sequence[str]) -> int:
             _report(arguments)
         elif arguments.command == "energy":
             _energy(arguments)
+        elif arguments.command == "pack":
+            from .packed import pack
+            write_atomically(arguments.out, pack(arguments.results))
         elif arguments.command == "check":
             print(compare(arguments.first, arguments.second))
         else:

@@ -11,7 +11,8 @@ from scipy import stats
 
 from .errors import InputError
 from .methods import label
-from .store import Record, answers, canonical, configurations
+from .packed import Run, runs
+from .store import Record, canonical
 
 RESAMPLES = 9999
 _ACCESS = {"keys_group": "keys read %", "values_group": "values read %",
@@ -59,19 +60,20 @@ class Cell:
         return bootstrap(np.array([self.scores[i] - other.scores[i] for i in common]))
 
 
-def _cell(runs: list[dict[int, Record]]) -> Cell:
+def _cell(runs: list[Run]) -> Cell:
     scores: dict[int, list[float]] = {}
     totals: dict[str, list[int]] = {}
-    records = [record for run in runs for record in run.values()]
-    for record in records:
-        scores.setdefault(record["index"], []).append(100 * record["score"])
-        for name, (read, possible) in (record["access"] or {}).items():
+    for run in runs:
+        for index, score in run.scores.items():
+            scores.setdefault(index, []).append(100 * score)
+        for name, (read, possible) in run.access.items():
             total = totals.setdefault(name, [0, 0])
             total[0] += read
             total[1] += possible
+    answers = sum(len(run.scores) for run in runs)
     return Cell({index: float(np.mean(scores[index])) for index in sorted(scores)},
                 {name: 100 * read / possible for name, (read, possible) in totals.items() if possible},
-                float(np.mean([record["new_tokens"] for record in records])))
+                sum(run.new_tokens for run in runs) / answers)
 
 
 def column(configuration: Record) -> str:
@@ -89,25 +91,20 @@ def row(configuration: Record) -> str:
     return name if "unit" not in configuration else f"{name} ({configuration['unit']['name']})"
 
 
-def cells(folder: Path) -> dict[tuple[str, str], Cell]:
-    """By column (model and task) and row (method)."""
-    runs: dict[tuple[str, str], list[dict[int, Record]]] = {}
+def cells(results: Path) -> dict[tuple[str, str], Cell]:
+    """By column (model and task) and row (method); of a folder or a packed file."""
+    found: dict[tuple[str, str], list[Run]] = {}
     identities: dict[tuple[str, str], tuple[str, str]] = {}
-    for name, configuration in configurations(folder).items():
-        found = answers(folder, name)
-        if not found:
-            continue
-        key = column(configuration), row(configuration)
-        same = canonical({**configuration, "seed": None})
-        first = identities.setdefault(key, (same, name))
+    for run in runs(results):
+        key = column(run.configuration), row(run.configuration)
+        same = canonical({**run.configuration, "seed": None})
+        first = identities.setdefault(key, (same, run.name))
         if first[0] != same:
-            raise InputError(f"{folder}: {first[1]}.json and {name}.json would share the row "
+            raise InputError(f"{results}: {first[1]} and {run.name} would share the row "
                              f'"{key[1]}" of "{key[0]}"; allowed: configurations that differ in '
                              "their seed alone, or a folder for each")
-        runs.setdefault(key, []).append(found)
-    if not runs:
-        raise InputError(f"{folder}: no answers; allowed: the folder of --out of a run")
-    return {key: _cell(found) for key, found in runs.items()}
+        found.setdefault(key, []).append(run)
+    return {key: _cell(mine) for key, mine in found.items()}
 
 
 def _order(row: str) -> tuple[object, ...]:
@@ -117,9 +114,9 @@ def _order(row: str) -> tuple[object, ...]:
     return (row != "sdpa", *parts)
 
 
-def table(folder: Path) -> str:
+def table(results: Path) -> str:
     """Markdown: for each model and task a table of methods."""
-    found = cells(folder)
+    found = cells(results)
     lines: list[str] = []
     for where in sorted({key[0] for key in found}):
         rows = {name: cell for (place, name), cell in found.items() if place == where}

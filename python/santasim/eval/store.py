@@ -72,7 +72,7 @@ def configurations(folder: Path) -> dict[str, Record]:
     if not folder.is_dir():
         raise InputError(f"{folder}: not a folder; allowed: the folder of --out of a run")
     found = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(path for path in folder.glob("*.json") if path.name.count(".") == 1):
         try:
             configuration = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
