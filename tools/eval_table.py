@@ -72,7 +72,8 @@ def main():
     waiting = [(task, shard) for task in arguments.task for shard in range(arguments.shards)]
     running = {}
     failed = 0
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+                   "OPENBLAS_NUM_THREADS": "1"}
     arguments.out.mkdir(parents=True, exist_ok=True)
     while (waiting or running) and time.monotonic() < end:
         while waiting and len(running) < arguments.shards:

@@ -16,6 +16,7 @@ pytest.importorskip("scipy")
 import tiny_model
 import torch
 from santasim import _golden
+from santasim.eval import packed
 from santasim.eval.methods import label
 from santasim.eval.program import main
 from santasim.eval.store import answers, configurations
@@ -227,12 +228,23 @@ def test_kept_steps_are_simulated_with_the_draws_of_the_model(model, tmp_path, c
     assert main(command) == 0
     rows = [line.split("|")[2:6] for line in capsys.readouterr().out.splitlines()[2:]]
     assert len(rows) == 3 and all(int(row[1]) == 2 and float(row[2]) > 0 for row in rows)
+    # A step is simulated once; without its cost, once more.
+    costs = {path: path.read_bytes() for path in tmp_path.glob("*.cost.json")}
+    assert len(costs) == 6
+    assert main(["energy", str(tmp_path), "--program", "none"]) == 0
+    for path in costs:
+        path.unlink()
+    assert main([*command, "--jobs", "3"]) == 0
+    assert costs == {path: path.read_bytes() for path in tmp_path.glob("*.cost.json")}
     # Other draws than the model's are found out.
     sample = next(path for path in sorted(tmp_path.glob("*.0.safetensors"))
                   if configurations(tmp_path)[path.name.split(".")[0]]["method"]["values"] == "sys")
     os.replace(sample, sample.with_name(sample.name.replace(".0.", ".2.")))
     assert main(command) == 1
-    # A step that is gone is made again, and its answer compared.
+    # A step that is gone is made again, and its answer compared; one whose cost is there is not.
+    assert main(words(model, tmp_path, *more)) == 0
+    assert not sample.exists()
+    packed.cost_path(tmp_path, sample.name.split(".")[0], 0).unlink()
     assert main(words(model, tmp_path, *more)) == 0
     assert sample.exists()
 

@@ -52,7 +52,7 @@ class Steps(unittest.TestCase):
             options = {"values": values, "scores": scores, "samples": 32, "bernoulli": 4, "seed": 9,
                        "request": 2, "layer": 3, "step": 5}
             first, second = [unit.decode(query, key, value, **options)
-                             for unit in units(**{"unit.tile_keys": 64})]
+                             for unit in units(**{"unit.tile_keys": 64, "unit.key_lanes": 64})]
             self.assert_same(first, second, (values, scores, group, context))
 
     def test_widths_and_caches_that_grow(self):
@@ -100,7 +100,7 @@ class Models(unittest.TestCase):
     def test_every_scheme_of_a_batch_with_groups(self):
         for values, scores in PAIRS:
             for group in (1, 2, 3, 4):
-                more = {"num_attention_heads": 2 * group, "head_dim": 16}
+                more = {"num_attention_heads": 2 * group, "head_dim": 16, "hidden_size": 32 * group}
                 self.assert_same_logits("Llama", tokens(40, batch=3), 2, more, values=values,
                                         scores=scores, samples=16)
 

@@ -19,9 +19,8 @@ def model_of(kind="Llama", **more):
     """A model of a few thousand weights, the same each time."""
     torch.manual_seed(0)
     config = getattr(transformers, f"{kind}Config")(
-        vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=LAYERS,
-        max_position_embeddings=512,
-        **{"num_attention_heads": 4, "num_key_value_heads": 2, **more})
+        **{"vocab_size": 97, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": LAYERS,
+           "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 512, **more})
     return getattr(transformers, f"{kind}ForCausalLM")(config).eval()
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import subprocess
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -100,22 +100,25 @@ def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[
     return energy, time
 
 
+def _one_step(work: tuple[str, Path, Record, Path]) -> None:
+    program, unit, configuration, trace = work
+    energy_pj, time_ns = _step(program, trace, unit, configuration)
+    write_atomically(_cost_of(trace),
+                     json.dumps({"energy_pj": energy_pj, "time_ns": time_ns}) + "\n")
+
+
 def simulate(folder: Path, program: str, jobs: int) -> None:
     """Writes the cost of every kept step that has none, on the unit that answered; `jobs` at a time."""
-    waiting = [(folder / f"{name}.yaml", configuration, trace)
+    waiting = [(program, folder / f"{name}.yaml", configuration, trace)
                for name, configuration in configurations(folder).items()
-               for trace in sorted(folder.glob(f"{name}.*.safetensors"))]
-    waiting = [(unit, configuration, trace) for unit, configuration, trace in waiting
+               for trace in sorted(folder.glob(f"{name}.*.safetensors"))
                if not _cost_of(trace).exists()]
-
-    def one(work: tuple[Path, Record, Path]) -> None:
-        unit, configuration, trace = work
-        energy_pj, time_ns = _step(program, trace, unit, configuration)
-        write_atomically(_cost_of(trace),
-                         json.dumps({"energy_pj": energy_pj, "time_ns": time_ns}) + "\n")
-
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, waiting))
+    if jobs == 1:
+        for work in waiting:
+            _one_step(work)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        list(pool.map(_one_step, waiting))
 
 
 def _cost_of(trace: Path) -> Path:

@@ -17,6 +17,7 @@ from . import generate, models, traces
 from .access import Access
 from .errors import InputError
 from .methods import Method, seed_of_prompt
+from .packed import cost_path
 from .questions import READERS, question_task
 from .ruler import RULER
 from .store import Record, Store, write_atomically
@@ -241,7 +242,8 @@ def run(options: Options) -> None:
         for index in range(options.shard, work.count, options.shards):
             missing = [(method, store) for method, store in zip(options.methods, stores)
                        if index not in store.done
-                       or (_traced(options, method, index) and not store.trace(index).exists())]
+                       or (_traced(options, method, index) and not store.trace(index).exists()
+                           and not cost_path(options.out, store.name, index).exists())]
             if missing:
                 _one_prompt(options, work, model, attention, max_new_tokens, index, missing)
     finally:
