@@ -17,10 +17,10 @@ struct Work {
 
 // What a step answers, the same whatever computed it.
 struct Answer {
-  std::vector<std::int16_t> output;              // [group][head_dimension], 8.8
-  std::vector<double> log_sum_exp;               // [group]
-  std::vector<attention::SampledRow> rows;       // ascending by key
-  std::vector<std::uint32_t> needed_features;    // ascending
+  std::vector<std::int16_t> output;            // [group][head_dimension], 8.8
+  std::vector<double> log_sum_exp;             // [group]
+  std::vector<attention::SampledRow> rows;     // ascending by key
+  std::vector<std::uint32_t> needed_features;  // ascending
   attention::OperationCounts operations;
 };
 

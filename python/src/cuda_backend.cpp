@@ -65,8 +65,8 @@ std::vector<std::uint32_t> needed_features(const vectors::Results& results, std:
   for (std::uint32_t i = 0; i < head_dimension; ++i) {
     bool needed = false;
     for (std::uint32_t g = 0; g < group; ++g) {
-      needed = needed ||
-               (*results.coefficients)[static_cast<std::size_t>(g) * head_dimension + i] != 0;
+      needed =
+          needed || (*results.coefficients)[static_cast<std::size_t>(g) * head_dimension + i] != 0;
     }
     if (needed) features.push_back(i);
   }
@@ -90,7 +90,9 @@ Answer answer_of(const vectors::Request& request, vectors::Results&& results) {
 
 }  // namespace
 
-std::string cuda_obstacle() { return gpu::golden_obstacle(); }
+std::string cuda_obstacle() {
+  return gpu::golden_obstacle();
+}
 
 std::vector<Answer> answer_on_cuda(const std::vector<Work>& work) {
   std::vector<vectors::Request> requests;

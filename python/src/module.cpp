@@ -198,8 +198,8 @@ class Step {
   py::list features() const {
     py::list lists;
     for (const Answer& head : heads_) {
-      lists.append(to_array(head.needed_features,
-                            {static_cast<py::ssize_t>(head.needed_features.size())}));
+      lists.append(
+          to_array(head.needed_features, {static_cast<py::ssize_t>(head.needed_features.size())}));
     }
     return lists;
   }
@@ -264,8 +264,8 @@ std::vector<Work> work_of(const std::vector<Request>& requests, const float* que
 py::tuple decode(const std::vector<Request>& requests, const Array<float>& queries, double scale,
                  bool on_cuda) {
   const auto kv_heads = requests.front().cache->kv_heads();
-  const auto group = static_cast<std::uint32_t>(queries.shape(1)) /
-                     static_cast<std::uint32_t>(kv_heads);
+  const auto group =
+      static_cast<std::uint32_t>(queries.shape(1)) / static_cast<std::uint32_t>(kv_heads);
   const auto dimension = requests.front().cache->head_dimension();
   py::array_t<float> outputs({queries.shape(0), queries.shape(1), queries.shape(2)});
   float* output = outputs.mutable_data();
@@ -275,7 +275,8 @@ py::tuple decode(const std::vector<Request>& requests, const Array<float>& queri
     const std::vector<Work> work = work_of(requests, queries.data(), group, scale);
     answers = on_cuda ? answer_on_cuda(work) : answer_on_processor(work);
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      const std::vector<float> real = attention::dequantize_output(answers[i].output, *work[i].cache);
+      const std::vector<float> real =
+          attention::dequantize_output(answers[i].output, *work[i].cache);
       output = std::copy(real.begin(), real.end(), output);
     }
   }
@@ -283,8 +284,8 @@ py::tuple decode(const std::vector<Request>& requests, const Array<float>& queri
   auto next = answers.begin();
   for (std::size_t r = 0; r < requests.size(); ++r) {
     const auto end = next + static_cast<std::ptrdiff_t>(kv_heads);
-    steps.append(Step({std::make_move_iterator(next), std::make_move_iterator(end)}, group,
-                      dimension));
+    steps.append(
+        Step({std::make_move_iterator(next), std::make_move_iterator(end)}, group, dimension));
     next = end;
   }
   return py::make_tuple(outputs, steps);

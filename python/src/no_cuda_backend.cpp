@@ -5,7 +5,9 @@
 
 namespace santa::python {
 
-std::string cuda_obstacle() { return "this module was built without CUDA"; }
+std::string cuda_obstacle() {
+  return "this module was built without CUDA";
+}
 
 std::vector<Answer> answer_on_cuda(const std::vector<Work>& /*work*/) {
   throw std::runtime_error(cuda_obstacle());

@@ -115,13 +115,30 @@ def test_a_table(tmp_path):
     filled(tmp_path, configuration("sys", samples=256), [record(0, 1, 50)])
     lines = report.table(tmp_path).splitlines()
     assert lines[0] == "### tiny, niah 512"
-    rows = [[part.strip() for part in line.split("|")[1:-1]] for line in lines[4:7]]
+    start = next(place for place, line in enumerate(lines) if "prompts" in line)
+    rows = [[part.strip() for part in line.split("|")[1:-1]] for line in lines[start + 2:start + 5]]
     assert [row[0] for row in rows] == ["sdpa", "sys S=64", "sys S=256"]
     assert rows[0][1:4] == ["2", "75.0 [50.0, 100.0]", "–"]
     assert rows[0][4:] == ["–", "–", "–", "4.0"]
     assert rows[1][1:3] == ["2", "25.0 [0.0, 50.0]"]
     assert rows[1][3] == "-50.0 [-50.0, -50.0]", "each prompt loses a half"
     assert rows[1][4:] == ["20.0", "20.0", "20.0", "4.0"]
+
+
+def test_the_least_budget_without_a_loss(tmp_path):
+    """A budget counts where all larger ones see no loss either; of 40 prompts sdpa has half right."""
+    half = [record(index, index % 2) for index in range(40)]
+    none = [record(index, 0, 30) for index in range(40)]
+    same = [record(index, index % 2, 30) for index in range(40)]
+    filled(tmp_path, configuration(), half)
+    for values, samples, records in (("sys", 8, same), ("sys", 16, none), ("sys", 32, same),
+                                     ("sys", 64, same), ("strat", 8, same), ("strat", 16, none)):
+        filled(tmp_path, configuration(values, samples=samples), records)
+    packed.cost_path(tmp_path, store.hash_of(configuration("sys", samples=32)), 0).write_text(
+        json.dumps({"energy_pj": 2.5e6, "time_ns": 1500.0}))
+    lines = report.table(tmp_path).splitlines()
+    assert "| strat | none | – | – | – | – | – |" in lines
+    assert "| sys | 32 | 0.0 [0.0, 0.0] | 70.0 | 70.0 | 2.5 | 1.5 |" in lines
 
 
 def test_configurations_that_differ_in_more_than_their_seed_do_not_share_a_row(tmp_path):

@@ -76,7 +76,8 @@ TEST(GrowingKvHead, CopiesGrowApart) {
   second.append(other.data() + 30 * kDimension, values.data() + 30 * kDimension, 10);
   expect_same(second.head(),
               quantize_kv_head(other.data(), values.data(), 40, kDimension, kTileKeys));
-  expect_same(first.head(), quantize_kv_head(keys.data(), values.data(), 50, kDimension, kTileKeys));
+  expect_same(first.head(),
+              quantize_kv_head(keys.data(), values.data(), 50, kDimension, kTileKeys));
 }
 
 TEST(GrowingKvHead, ARefusedTokenLeavesItAsItWas) {

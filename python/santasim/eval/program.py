@@ -124,12 +124,11 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from .report import table
-    text = table(arguments.results)
+    from .report import document, table
     if arguments.markdown is None:
-        print(text)
+        print(table(arguments.results))
     else:
-        write_atomically(arguments.markdown, text)
+        write_atomically(arguments.markdown, document(arguments.results))
 
 
 def _energy(arguments: argparse.Namespace) -> None:

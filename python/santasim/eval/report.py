@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,7 @@ class Cell:
     scores: dict[int, float]  # percent, by prompt
     access: dict[str, float]  # percent
     new_tokens: float
+    costs: list[tuple[float, float]]  # pJ and ns of each step that was simulated
 
     def accuracy(self) -> Estimate:
         return bootstrap(np.array(list(self.scores.values())))
@@ -73,7 +75,8 @@ def _cell(runs: list[Run]) -> Cell:
     answers = sum(len(run.scores) for run in runs)
     return Cell({index: float(np.mean(scores[index])) for index in sorted(scores)},
                 {name: 100 * read / possible for name, (read, possible) in totals.items() if possible},
-                sum(run.new_tokens for run in runs) / answers)
+                sum(run.new_tokens for run in runs) / answers,
+                [cost for run in runs for cost in run.costs])
 
 
 def column(configuration: Record) -> str:
@@ -114,23 +117,73 @@ def _order(row: str) -> tuple[object, ...]:
     return (row != "sdpa", *parts)
 
 
+def _cost(cell: Cell, unit: int, scale: float) -> str:
+    return f"{np.mean([cost[unit] for cost in cell.costs]) * scale:.1f}" if cell.costs else "–"
+
+
+_SAMPLES = re.compile(r" S=(\d+)")
+
+
+def _least_samples(rows: dict[str, Cell]) -> list[str]:
+    """For each family of methods, the least budget from which on no loss against sdpa is seen."""
+    dense = rows["sdpa"]
+    families: dict[str, list[tuple[int, Cell]]] = {}
+    for name, cell in rows.items():
+        if found := _SAMPLES.search(name):
+            families.setdefault(name.replace(found[0], ""), []).append((int(found[1]), cell))
+    lines = []
+    for name in sorted(families, key=_order):
+        least: tuple[int, Cell] | None = None
+        for samples, cell in sorted(families[name], key=lambda entry: -entry[0]):
+            difference = cell.difference(dense)
+            if difference is None or difference.high < 0:
+                break
+            least = samples, cell
+        if least is None:
+            lines.append(f"| {name} | none | – | – | – | – | – |")
+            continue
+        samples, cell = least
+        read = cell.access.get("values_group")
+        lines.append(f"| {name} | {samples} | {cell.difference(dense)} | "
+                     + ("– | – | " if read is None else
+                        f"{100 - read:.1f} | {100 - cell.access['values_head']:.1f} | ")
+                     + f"{_cost(cell, 0, 1e-6)} | {_cost(cell, 1, 1e-3)} |")
+    if not lines:
+        return []
+    return ["Least S from which on the interval of the difference to sdpa reaches 0:", "",
+            "| attention | S | less sdpa's [95 %] | value reads saved % | a head % | µJ a token | "
+            "µs a token |", "|---|--:|--:|--:|--:|--:|--:|", *lines, ""]
+
+
 def table(results: Path) -> str:
     """Markdown: for each model and task a table of methods."""
     found = cells(results)
     lines: list[str] = []
-    for where in sorted({key[0] for key in found}):
+    for where in sorted({key[0] for key in found}, key=_order):
         rows = {name: cell for (place, name), cell in found.items() if place == where}
         dense = rows.get("sdpa")
-        lines += [f"### {where}", "",
-                  "| attention | prompts | accuracy % [95 %] | less sdpa's [95 %] | "
-                  + " | ".join(_ACCESS.values()) + " | new tokens |",
-                  "|---|--:|--:|--:|" + "--:|" * (len(_ACCESS) + 1)]
+        costs = any(cell.costs for cell in rows.values())
+        names = [*_ACCESS.values(), "new tokens", *(["µJ a token", "µs a token"] if costs else [])]
+        lines += [f"### {where}", ""]
+        if dense is not None:
+            lines += _least_samples(rows)
+        lines += ["| attention | prompts | accuracy % [95 %] | less sdpa's [95 %] | "
+                  + " | ".join(names) + " |", "|---|--:|--:|--:|" + "--:|" * len(names)]
         for name in sorted(rows, key=_order):
             cell = rows[name]
             difference = None if dense is None or name == "sdpa" else cell.difference(dense)
-            access = [f"{cell.access[kind]:.1f}" if kind in cell.access else "–" for kind in _ACCESS]
+            values = [f"{cell.access[kind]:.1f}" if kind in cell.access else "–" for kind in _ACCESS]
+            values.append(f"{cell.new_tokens:.1f}")
+            if costs:
+                values += [_cost(cell, 0, 1e-6), _cost(cell, 1, 1e-3)]
             lines.append(f"| {name} | {len(cell.scores)} | {cell.accuracy()} | "
-                         f"{'–' if difference is None else difference} | {' | '.join(access)} | "
-                         f"{cell.new_tokens:.1f} |")
+                         f"{'–' if difference is None else difference} | {' | '.join(values)} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def document(results: Path) -> str:
+    """The tables as a file of their own."""
+    return (f"# Accuracy, reads and energy\n\nWritten by `python -m santasim.eval report {results} "
+            "--markdown FILE`; [eval.md](eval.md) says what the columns are.\n\n"
+            + table(results).rstrip("\n") + "\n")
