@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Answers of one model for the table of docs/eval.md: every method on every task, in processes.
+"""Answers of one model for the table of docs/eval_results.md, every method on every task, in processes.
 
     tools/eval_table.py --model DIR --gguf-file FILE --task qa1:512 --prompts 200 --shards 16 --out DIR
 
 Runs `python -m santasim.eval run` once for each task and shard, so many at a time as there are
 shards; what is there already is kept, so a run that was stopped continues. --seconds stops it, with
-exit code 3 where something is missing. docs/eval.md says what the methods are.
+exit code 3 where something is missing.
 """
 
 import argparse
@@ -18,10 +18,11 @@ import time
 SAMPLES = (8, 16, 32, 64, 128)
 SAMPLED = ("santa", "strat", "sys")
 BERNOULLI = "scores=bernoulli-group,bernoulli=8"
+BATCH = 49  # rows, whatever the methods: answers depend on it
 
 
-def golden_methods():
-    """Of the unit with 8-bit keys and values, and with 4 bits, where sampling has the lower variance."""
+def all_methods():
+    """Every scheme and budget, Bernoulli scores, and keys and values of 4 bits."""
     methods = ["values=dense"]
     methods += [f"values={values},samples={samples}" for values in ("topk", *SAMPLED)
                 for samples in SAMPLES]
@@ -32,7 +33,21 @@ def golden_methods():
                 for values in ("strat", "sys") for samples in SAMPLES]
     methods += [f"values=sys,samples=64,key_bits={key},value_bits={value}"
                 for key, value in ((4, 8), (8, 4))]
+    methods += [f"values=sys,samples=64,scores={scores},bernoulli={draws}"
+                for scores in ("bernoulli-group", "bernoulli") for draws in (8, 16, 32, 64)
+                if (scores, draws) != ("bernoulli-group", 8)]
     return methods
+
+
+def few_methods():
+    """The sampled schemes and top-k at some budgets."""
+    return ["values=dense"] + [
+        f"values={values},samples={samples}" for values, budgets in (
+            ("topk", (32, 128)), ("santa", (16, 64)), ("strat", (16, 64)), ("sys", SAMPLES))
+        for samples in budgets]
+
+
+METHODS = {"all": all_methods, "few": few_methods}
 
 
 def parse():
@@ -42,6 +57,7 @@ def parse():
     add("--model", required=True)
     add("--gguf-file")
     add("--task", action="append", required=True, metavar="NAME:LENGTH", help="may be given again")
+    add("--methods", choices=METHODS, default="all")
     add("--prompts", type=int, default=200)
     add("--shards", type=int, default=os.cpu_count())
     add("--traces", type=int, default=2, help="prompts whose last step is kept for the energy")
@@ -54,11 +70,11 @@ def parse():
 
 def command(arguments, task, shard):
     name, _, length = task.partition(":")
-    methods = golden_methods()
+    methods = METHODS[arguments.methods]()
     suffix = "" if arguments.backend == "cpu" else f",backend={arguments.backend}"
     words = [sys.executable, "-m", "santasim.eval", "run", "--model", arguments.model, "--task", name,
              "--length", length, "--prompts", str(arguments.prompts), "--shard",
-             f"{shard}/{arguments.shards}", "--device", arguments.device, "--batch", str(len(methods)),
+             f"{shard}/{arguments.shards}", "--device", arguments.device, "--batch", str(BATCH),
              "--traces", str(arguments.traces), "--out", str(arguments.out), "--method", "sdpa"]
     words += [word for method in methods for word in ("--method", f"golden:{method}{suffix}")]
     if arguments.gguf_file is not None:

@@ -57,6 +57,7 @@ def draw(costs: list[Cost], path: Path) -> None:
             axis.set_xlabel(name)
             axis.grid(True, alpha=0.3)
         pair[0].set_ylabel(f"accuracy, %\n{column}")
-    axes[0][1].legend(fontsize="x-small")
+    figure.legend(*axes[0][1].get_legend_handles_labels(), loc="outside right upper",
+                  fontsize="x-small")
     figure.savefig(path, format="svg", metadata={"Date": None})
     pyplot.close(figure)
