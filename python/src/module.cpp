@@ -294,6 +294,7 @@ py::tuple decode(const std::vector<Request>& requests, const Array<float>& queri
 config::HardwareConfig load_hardware(const std::string& name_or_path,
                                      const std::vector<std::string>& assignments) {
   std::vector<config::Override> overrides;
+  overrides.reserve(assignments.size());
   for (const std::string& assignment : assignments) {
     overrides.push_back(config::parse_override(assignment));
   }
@@ -310,7 +311,8 @@ std::vector<std::string> names_of_schemes(bool of_values) {
   return names;
 }
 
-void translate(std::exception_ptr pointer) {
+void translate(
+    std::exception_ptr pointer) {  // NOLINT(performance-unnecessary-value-param): its type
   try {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const InputError& error) {
