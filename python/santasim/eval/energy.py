@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
 
 from . import report
 from .errors import InputError
@@ -77,6 +76,8 @@ def _relative_error(trace: Any, layers: Sequence[str], scale: float) -> float:
 
 def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[float, float]:
     """Energy and time of one step. A budget that differs between layers takes a run for each."""
+    from safetensors import safe_open  # packed files are read without it
+
     index = int(path.name.split(".")[1])
     method = configuration["method"]
     seed = seed_of_prompt(configuration["seed"], index)
