@@ -82,6 +82,15 @@ def command(arguments, task, shard):
     return words
 
 
+def log_of(arguments, task, shard):
+    return arguments.out / f"{task.replace(':', '-')}.{shard}.log"
+
+
+def last_line(log):
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return lines[-1] if lines else f"ended without a word, {log}"
+
+
 def main():
     arguments = parse()
     end = time.monotonic() + arguments.seconds if arguments.seconds else float("inf")
@@ -94,15 +103,16 @@ def main():
     while (waiting or running) and time.monotonic() < end:
         while waiting and len(running) < arguments.shards:
             task, shard = waiting.pop(0)
-            log = open(arguments.out / f"{task.replace(':', '-')}.{shard}.log", "w", encoding="utf-8")
-            running[subprocess.Popen(command(arguments, task, shard), stderr=log, stdout=log,
-                                     env=environment)] = (task, shard)
+            with open(log_of(arguments, task, shard), "w", encoding="utf-8") as log:
+                running[subprocess.Popen(command(arguments, task, shard), stderr=log, stdout=log,
+                                         env=environment)] = (task, shard)
         time.sleep(0.05)
         for process in [process for process in running if process.poll() is not None]:
             where = running.pop(process)
             if process.returncode != 0:
-                failed = max(failed, process.returncode)
-                print(f"{where[0]}, shard {where[1]}: exit code {process.returncode}", file=sys.stderr)
+                failed = max(failed, process.returncode, 1)
+                print(f"{where[0]}, shard {where[1]}: {last_line(log_of(arguments, *where))}",
+                      file=sys.stderr)
     for process in running:
         process.kill()  # answers are whole lines; the next run continues
         process.wait()
