@@ -12,7 +12,7 @@ prefill="sampled", token by token through the unit, as in its section 4.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -252,6 +252,7 @@ class _Work:
     """One token of one request."""
 
     request: int
+    row: int  # of the new tokens
     step: int
     query: np.ndarray  # [heads, features]
     cache: Cache
@@ -272,20 +273,23 @@ def _decode(layer: _Layer, number: int, work: list[_Work], scaling: float | None
 
 
 def _from_tensors(layer: _Layer, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
-                  mask: torch.Tensor | None, window: int | None) -> list[_Work]:
+                  mask: torch.Tensor | None, window: int | None) -> Iterator[_Work]:
     """Tokens over keys and values that are quantised anew; request by request, token by token."""
     rows, tokens = query.shape[2], key.shape[2]
-    work = []
     for request in range(query.shape[0]):
         unit = layer.of_request(request)[0].unit
         queries, keys, values = _array(query[request]), _array(key[request]), _array(value[request])
         if not np.isfinite(queries).all():
             raise ValueError("query: got nan or inf; allowed: finite numbers")
+        cache: Cache | None = None
         for row in range(rows):
-            visible = _visible(mask, request, row, tokens - rows + row, window)
-            work.append(_Work(request, layer.step + row, queries[:, row],
-                              unit.cache(keys[:, visible], values[:, visible])))
-    return work
+            position = tokens - rows + row
+            if cache is not None and mask is None and window is None:  # one key more
+                cache.append(keys[:, position:position + 1], values[:, position:position + 1])
+            else:
+                visible = _visible(mask, request, row, position, window)
+                cache = unit.cache(keys[:, visible], values[:, visible])
+            yield _Work(request, row, layer.step + row, queries[:, row], cache)
 
 
 def santasim_golden(module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor,
@@ -310,20 +314,22 @@ def santasim_golden(module: torch.nn.Module, query: torch.Tensor, key: torch.Ten
     if attention_mask is None and tokens < rows:
         raise ValueError(f"model: got {tokens} keys for {rows} new tokens; allowed: a cache that "
                          "holds them")
-    shape = query.shape[0], rows, query.shape[1], query.shape[3]
     held: _UnitLayer | None = getattr(key, "_santasim_layer", None)
     if held is None:
-        work = _from_tensors(layer, query, key, value, attention_mask, more.get("sliding_window"))
-        outputs = _decode(layer, module.layer_idx, work, scaling).reshape(shape)
+        tensors = query, key, value, attention_mask, more.get("sliding_window")
+        work = _from_tensors(layer, *tensors)
+        groups = [list(work)] if rows == 1 else ([one] for one in work)
     else:
         if attention_mask is not None or more.get("sliding_window") is not None:
             raise ValueError("cache: got a UnitCache with a mask or a window; allowed: without")
         queries = held.take(query, key, value)
-        outputs = np.zeros(shape, np.float32)
-        work = [_Work(request, layer.step, queries[request], cache)
-                for request, cache in enumerate(held.caches) if cache is not None]
-        if work:
-            outputs[[one.request for one in work], 0] = _decode(layer, module.layer_idx, work, scaling)
+        groups = [[_Work(request, 0, layer.step, queries[request], cache)
+                   for request, cache in enumerate(held.caches) if cache is not None]]
+    outputs = np.zeros((query.shape[0], rows, query.shape[1], query.shape[3]), np.float32)
+    for group in groups:
+        if group:
+            places = [one.request for one in group], [one.row for one in group]
+            outputs[places] = _decode(layer, module.layer_idx, group, scaling)
     layer.step += rows
     return torch.from_numpy(outputs).to(query.device, query.dtype), None
 
