@@ -83,6 +83,22 @@ paper: build ## Measure the paper's tables and figures; writes docs/paper.md (mi
 	$(PROGRAM) paper --out docs
 	/usr/bin/python3 tools/paper_figures.py docs
 
+# Python of which `pip install './python[eval]'` was asked; EVAL: arguments of tools/eval_table.py without --out.
+EVAL_PYTHON ?= python3
+EVAL_OUT ?= $(BUILD)/eval
+EVAL_RESULTS ?= docs/eval_results.json
+.PHONY: eval-table
+eval-table: build ## Ask a model with every method: make eval-table EVAL='--model DIR --task niah:512 ...'; eval-docs
+	$(EVAL_PYTHON) tools/eval_table.py $(EVAL) --out $(EVAL_OUT)
+	$(EVAL_PYTHON) -m santasim.eval energy $(EVAL_OUT) --program $(PROGRAM) --jobs $(JOBS) > /dev/null
+	$(EVAL_PYTHON) -m santasim.eval pack $(EVAL_OUT) $(EVAL_RESULTS)
+	$(MAKE) --no-print-directory eval-docs
+
+.PHONY: eval-docs
+eval-docs: ## Write docs/eval_results.md and its picture from $(EVAL_RESULTS)
+	$(EVAL_PYTHON) -m santasim.eval report $(EVAL_RESULTS) --markdown docs/eval_results.md
+	$(EVAL_PYTHON) -m santasim.eval energy $(EVAL_RESULTS) --plot docs/images/eval.svg > /dev/null
+
 .PHONY: cosim
 cosim: build ## Compare the unit in SystemVerilog with its models, a few hundred requests
 	ctest --preset $(PRESET) --verbose --tests-regex '^cosim_on_'

@@ -10,8 +10,8 @@ Every number is the one that the program `santasim` computes, bit for bit.
 
 from ._arrays import InputArray
 from ._golden import SCORE_SCHEMES, VALUE_SCHEMES
-from .unit import Cache, Operations, Result, Unit, preset_names
+from .unit import BACKENDS, Cache, Operations, Result, Unit, preset_names
 
-__all__ = ["Cache", "InputArray", "Operations", "Result", "SCORE_SCHEMES", "Unit",
+__all__ = ["BACKENDS", "Cache", "InputArray", "Operations", "Result", "SCORE_SCHEMES", "Unit",
            "VALUE_SCHEMES", "preset_names"]
 __version__ = "0.1.0"

@@ -12,15 +12,18 @@ prefill="sampled", token by token through the unit, as in its section 4.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 import torch
+import transformers
 from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.cache_utils import CacheLayerMixin
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from .unit import Result, Unit
+from . import _golden
+from .unit import Cache, Result, Unit, decode_each
 
 NAME = "santasim_golden"
 """Of the attention implementation."""
@@ -36,17 +39,50 @@ class Step:
     request: int
     step: int  # the numbers that chose the draws
     query: np.ndarray  # float32 [query_heads, features]
-    key: np.ndarray  # float32 [kv_heads, tokens, features], those that the token attended to
-    value: np.ndarray  # the same
+    cache: Cache  # that of the layer, which may have grown since
+    tokens: int  # keys that the token attended to: the first of the cache
     scale: float | None
     result: Result
 
     @property
-    def tokens(self) -> int:
-        return self.key.shape[1]
+    def key(self) -> np.ndarray:
+        """float32 [kv_heads, tokens, features]."""
+        return self.cache.key[:, :self.tokens]
+
+    @property
+    def value(self) -> np.ndarray:
+        """The same."""
+        return self.cache.value[:, :self.tokens]
 
 
 Observer = Callable[[Step], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Attention:
+    """How requests are decoded; the fields are the arguments of attach()."""
+
+    unit: Unit
+    values: str = "sys"
+    scores: str = "exact"
+    samples: int | Sequence[int] = 256
+    bernoulli: int = 8
+    seed: int = 1
+    observer: Observer | None = None
+
+    def options(self, layers: int) -> list[_golden.Options]:
+        """Of each layer. Raises ValueError: options that are wrong do not wait for a text."""
+        budgets = ([self.samples] * layers if isinstance(self.samples, int) else list(self.samples))
+        if len(budgets) != layers:
+            raise ValueError(f"samples: got {len(budgets)} budgets; allowed: one, or one for each of "
+                             f"{layers} layers")
+        empty = np.zeros((1, 0, 1), np.float32)
+        self.unit.decode(np.zeros((1, 1), np.float32), empty, empty, values=self.values,
+                         scores=self.scores, samples=budgets[0], bernoulli=self.bernoulli,
+                         seed=self.seed)
+        return [_golden.Options(self.values, self.scores, budget, self.bernoulli)
+                for budget in budgets]
+
 
 _SETTINGS = "_santasim_golden"
 _REFUSED = {"softcap": "soft-capped logits", "s_aux": "attention sinks",
@@ -57,15 +93,16 @@ _REFUSED = {"softcap": "soft-capped logits", "s_aux": "attention sinks",
 class _Layer:
     """What one attention layer of a model draws with."""
 
-    unit: Unit
-    values: str
-    scores: str
-    samples: int
-    bernoulli: int
-    seed: int
+    attentions: list[Attention]  # one of all requests, or one of each
+    options: list[_golden.Options]  # the same
     prefill: str
-    observer: Observer | None
     step: int = 0  # tokens that went through the unit since the sequence began
+
+    def of_request(self, request: int) -> tuple[Attention, _golden.Options, int]:
+        """The last is the number that its draws have."""
+        if len(self.attentions) == 1:
+            return self.attentions[0], self.options[0], request
+        return self.attentions[request], self.options[request], 0
 
 
 def attention_layers(model: torch.nn.Module) -> list[torch.nn.Module]:
@@ -93,25 +130,108 @@ def attach(model: torch.nn.Module, unit: Unit, *, values: str = "sys", scores: s
 
     Raises ValueError for a model whose attention the unit does not compute.
     """
+    _attach(model, [Attention(unit, values, scores, samples, bernoulli, seed, observer)], prefill)
+
+
+def attach_each(model: torch.nn.Module, attentions: Sequence[Attention]) -> None:
+    """The same with an attention of its own for each request of a batch, each as if it were alone.
+
+    A prefill is PyTorch's. The units of all have one backend.
+    """
+    _attach(model, list(attentions), "dense")
+
+
+def _attach(model: torch.nn.Module, attentions: list[Attention], prefill: str) -> None:
     layers = attention_layers(model)
     if not layers:
         raise ValueError(f"model: got {type(model).__name__}; allowed: a model of transformers "
                          "whose attention goes through its attention interface")
     if prefill not in PREFILLS:
         raise ValueError(f'prefill: got "{prefill}"; allowed: {", ".join(PREFILLS)}')
-    budgets = [samples] * len(layers) if isinstance(samples, int) else list(samples)
-    if len(budgets) != len(layers):
-        raise ValueError(f"samples: got {len(budgets)} budgets; allowed: one, or one for each of "
-                         f"{len(layers)} layers")
-    # Options that are wrong are refused here and not in the middle of a text.
-    for budget in set(budgets):
-        empty = np.zeros((1, 0, 1), np.float32)
-        unit.decode(np.zeros((1, 1), np.float32), empty, empty, values=values, scores=scores,
-                    samples=budget, bernoulli=bernoulli, seed=seed)
+    if len({attention.unit.backend for attention in attentions}) != 1:
+        raise ValueError("attentions: got units of several backends; allowed: one for a batch")
+    options = [attention.options(len(layers)) for attention in attentions]
     model.set_attn_implementation(NAME)
-    for layer, budget in zip(layers, budgets):
-        setattr(layer, _SETTINGS, _Layer(unit, values, scores, budget, bernoulli, seed, prefill,
-                                         observer))
+    for place, layer in enumerate(layers):
+        setattr(layer, _SETTINGS, _Layer(attentions, [mine[place] for mine in options], prefill))
+
+
+class UnitCache(transformers.Cache):
+    """A cache that the unit holds: keys and values are quantised as they come, and only once.
+
+    It serves decode steps behind a prompt, one new token of each request at a time, without masks.
+    """
+
+    def __init__(self, prompt: transformers.Cache, units: Sequence[Unit | None]) -> None:
+        """Copies of a prompt's cache, batch of one, for a request of each unit; None is no request."""
+        super().__init__(layers=[_UnitLayer(layer, units) for layer in prompt.layers])
+
+    def stop(self, request: int) -> None:
+        """From now on the attention of a request is 0: its tokens mean nothing."""
+        for layer in self.layers:
+            layer.caches[request] = None
+
+    def stopped(self, request: int) -> bool:
+        return self.layers[0].caches[request] is None
+
+
+class _UnitLayer(CacheLayerMixin):
+    """Keys and values of one layer. What a step adds waits for the queries, in one copy."""
+
+    is_sliding = False
+
+    def __init__(self, prompt: Any, units: Sequence[Unit | None]) -> None:
+        super().__init__()
+        if prompt.is_sliding or prompt.keys.shape[0] != 1:
+            raise ValueError(f"cache: got {type(prompt).__name__} of {prompt.keys.shape[0]} requests; "
+                             "allowed: one request, all its tokens")
+        self.is_initialized = True
+        self.tokens = prompt.keys.shape[2]
+        quantised: dict[tuple[str, str], Cache] = {}
+        self.caches: list[Cache | None] = []
+        for unit in units:
+            if unit is None:
+                self.caches.append(None)
+                continue
+            name = unit.hash, unit.backend
+            if name not in quantised:
+                quantised[name] = unit.cache(_array(prompt.keys[0]), _array(prompt.values[0]))
+            self.caches.append(quantised[name].copy())
+
+    def lazy_initialization(self, *_: Any) -> None:
+        pass
+
+    def update(self, key: torch.Tensor, value: torch.Tensor, *_: Any,
+               **__: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        if key.shape[2] != 1 or key.shape[0] != len(self.caches):
+            raise ValueError(f"cache: got {key.shape[2]} new tokens of {key.shape[0]} requests; "
+                             f"allowed: 1 of {len(self.caches)}")
+        self.tokens += 1
+        key._santasim_layer = self  # for the attention function, which is not given the cache
+        return key, value
+
+    def take(self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> np.ndarray:
+        """Adds the step's token to the caches; queries as [requests, heads, features]."""
+        together = _array(torch.cat([query, key, value], dim=1)[:, :, 0])
+        if not np.isfinite(together).all():
+            raise ValueError("query, key, value: got nan or inf; allowed: finite numbers")
+        heads, kv_heads = query.shape[1], key.shape[1]
+        for cache, mine in zip(self.caches, together):
+            if cache is not None:
+                cache.append_finite(mine[heads:heads + kv_heads, None], mine[heads + kv_heads:, None])
+        return together[:, :heads]
+
+    def get_seq_length(self, *_: Any) -> int:
+        return self.tokens
+
+    def get_mask_sizes(self, query: Any) -> tuple[int, int]:
+        new = query if isinstance(query, int) else query.shape[0]
+        return self.tokens + new, 0
+
+    def get_max_length(self) -> int:
+        return -1
+
+    get_max_cache_shape = get_max_length  # its name before transformers 5.20
 
 
 def _visible(mask: torch.Tensor | None, request: int, row: int, position: int,
@@ -127,24 +247,49 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
     return tensor.detach().to(torch.float32).cpu().numpy()
 
 
-def _one_request(layer: _Layer, module: torch.nn.Module, request: int, query: np.ndarray,
-                 key: np.ndarray, value: np.ndarray, mask: torch.Tensor | None,
-                 scaling: float | None, window: int | None) -> np.ndarray:
-    """Attention of query [heads, rows, features]; [rows, heads, features]."""
-    rows, tokens = query.shape[1], key.shape[1]
-    outputs = []
-    for row in range(rows):
-        visible = _visible(mask, request, row, tokens - rows + row, window)
-        step = layer.step + row
-        tensors = query[:, row], key[:, visible], value[:, visible]
-        result = layer.unit.decode(
-            *tensors, values=layer.values, scores=layer.scores, samples=layer.samples,
-            bernoulli=layer.bernoulli, scale=scaling, seed=layer.seed, request=request,
-            layer=module.layer_idx, step=step)
-        if layer.observer is not None:
-            layer.observer(Step(module.layer_idx, request, step, *tensors, scaling, result))
-        outputs.append(result.output)
-    return np.stack(outputs)
+@dataclasses.dataclass
+class _Work:
+    """One token of one request."""
+
+    request: int
+    row: int  # of the new tokens
+    step: int
+    query: np.ndarray  # [heads, features]
+    cache: Cache
+
+
+def _decode(layer: _Layer, number: int, work: list[_Work], scaling: float | None) -> np.ndarray:
+    """[work, heads, features] of layer `number`."""
+    attentions, options, requests = zip(*(layer.of_request(one.request) for one in work))
+    places = [(attention.seed, request, number, one.step)
+              for attention, request, one in zip(attentions, requests, work)]
+    outputs, results = decode_each([one.cache for one in work], np.stack([one.query for one in work]),
+                                   options, places, scale=scaling)
+    for attention, place, one, result in zip(attentions, places, work, results):
+        if attention.observer is not None:
+            attention.observer(Step(number, place[1], one.step, one.query, one.cache,
+                                    one.cache.tokens, scaling, result))
+    return outputs
+
+
+def _from_tensors(layer: _Layer, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
+                  mask: torch.Tensor | None, window: int | None) -> Iterator[_Work]:
+    """Tokens over keys and values that are quantised anew; request by request, token by token."""
+    rows, tokens = query.shape[2], key.shape[2]
+    for request in range(query.shape[0]):
+        unit = layer.of_request(request)[0].unit
+        queries, keys, values = _array(query[request]), _array(key[request]), _array(value[request])
+        if not np.isfinite(queries).all():
+            raise ValueError("query: got nan or inf; allowed: finite numbers")
+        cache: Cache | None = None
+        for row in range(rows):
+            position = tokens - rows + row
+            if cache is not None and mask is None and window is None:  # one key more
+                cache.append(keys[:, position:position + 1], values[:, position:position + 1])
+            else:
+                visible = _visible(mask, request, row, position, window)
+                cache = unit.cache(keys[:, visible], values[:, visible])
+            yield _Work(request, row, layer.step + row, queries[:, row], cache)
 
 
 def santasim_golden(module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor,
@@ -161,7 +306,7 @@ def santasim_golden(module: torch.nn.Module, query: torch.Tensor, key: torch.Ten
             raise ValueError(f"model: got {what}; allowed: attention without, for the unit does "
                              "not compute it")
     rows, tokens = query.shape[2], key.shape[2]
-    if rows == tokens:
+    if rows == tokens and not hasattr(key, "_santasim_layer"):
         layer.step = 0
     if rows != 1 and layer.prefill == "dense":
         return sdpa_attention_forward(module, query, key, value, attention_mask, dropout=dropout,
@@ -169,11 +314,24 @@ def santasim_golden(module: torch.nn.Module, query: torch.Tensor, key: torch.Ten
     if attention_mask is None and tokens < rows:
         raise ValueError(f"model: got {tokens} keys for {rows} new tokens; allowed: a cache that "
                          "holds them")
-    outputs = [_one_request(layer, module, request, _array(query[request]), _array(key[request]),
-                            _array(value[request]), attention_mask, scaling,
-                            more.get("sliding_window")) for request in range(query.shape[0])]
+    held: _UnitLayer | None = getattr(key, "_santasim_layer", None)
+    if held is None:
+        tensors = query, key, value, attention_mask, more.get("sliding_window")
+        work = _from_tensors(layer, *tensors)
+        groups = [list(work)] if rows == 1 else ([one] for one in work)
+    else:
+        if attention_mask is not None or more.get("sliding_window") is not None:
+            raise ValueError("cache: got a UnitCache with a mask or a window; allowed: without")
+        queries = held.take(query, key, value)
+        groups = [[_Work(request, 0, layer.step, queries[request], cache)
+                   for request, cache in enumerate(held.caches) if cache is not None]]
+    outputs = np.zeros((query.shape[0], rows, query.shape[1], query.shape[3]), np.float32)
+    for group in groups:
+        if group:
+            places = [one.request for one in group], [one.row for one in group]
+            outputs[places] = _decode(layer, module.layer_idx, group, scaling)
     layer.step += rows
-    return torch.from_numpy(np.stack(outputs)).to(query.device, query.dtype), None
+    return torch.from_numpy(outputs).to(query.device, query.dtype), None
 
 
 AttentionInterface.register(NAME, santasim_golden)

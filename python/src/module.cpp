@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "backend.hpp"
+#include "santa/attention/growing_kv_head.hpp"
 #include "santa/attention/head.hpp"
 #include "santa/config/hardware.hpp"
 #include "santa/config/message_text.hpp"
@@ -76,21 +80,16 @@ attention::DecodeOptions parse_options(const std::string& values, const std::str
   return options;
 }
 
-// Every KV head of a layer, quantised.
+// Every KV head of a layer, quantised. Heads of real numbers grow; int8 heads are as they are.
 class Cache {
  public:
   Cache(const Array<float>& keys, const Array<float>& values, std::uint32_t tile_keys,
         std::uint32_t key_bits, std::uint32_t value_bits) {
-    const auto heads = static_cast<std::size_t>(keys.shape(0));
-    const auto context = static_cast<std::uint32_t>(keys.shape(1));
-    const auto dimension = static_cast<std::uint32_t>(keys.shape(2));
-    const std::size_t elements = std::size_t{context} * dimension;
-    const py::gil_scoped_release release;
-    for (std::size_t h = 0; h < heads; ++h) {
-      heads_.push_back(attention::quantize_kv_head(keys.data() + h * elements,
-                                                   values.data() + h * elements, context, dimension,
-                                                   tile_keys, {key_bits, value_bits}));
+    for (py::ssize_t h = 0; h < keys.shape(0); ++h) {
+      growing_.emplace_back(static_cast<std::uint32_t>(keys.shape(2)), tile_keys,
+                            attention::CacheBits{key_bits, value_bits});
     }
+    append(keys, values);
   }
   Cache(const Array<std::int8_t>& keys, const Array<std::int8_t>& values,
         const Array<float>& key_scale, const Array<float>& value_scale, std::uint32_t tile_keys) {
@@ -99,20 +98,48 @@ class Cache {
     const auto dimension = static_cast<std::uint32_t>(keys.shape(2));
     const std::size_t elements = std::size_t{context} * dimension;
     for (std::size_t h = 0; h < heads; ++h) {
-      heads_.push_back(attention::adopt_kv_head(
+      adopted_.push_back(attention::adopt_kv_head(
           keys.data() + h * elements, values.data() + h * elements,
           key_scale.data() + h * dimension, value_scale.data() + h * dimension, context, dimension,
           tile_keys));
     }
   }
 
-  const std::vector<attention::KvHead>& heads() const { return heads_; }
-  std::size_t kv_heads() const { return heads_.size(); }
-  std::uint32_t context() const { return heads_.front().context; }
-  std::uint32_t head_dimension() const { return heads_.front().head_dimension; }
+  // [kv_heads][tokens][head_dimension] of tokens behind those that are there. All heads take them
+  // or, where one throws InputError, the cache is not used any more.
+  void append(const Array<float>& keys, const Array<float>& values) {
+    const auto tokens = static_cast<std::uint32_t>(keys.shape(1));
+    const std::size_t elements = std::size_t{tokens} * static_cast<std::size_t>(keys.shape(2));
+    const py::gil_scoped_release release;
+    for (std::size_t h = 0; h < growing_.size(); ++h) {
+      growing_[h].append(keys.data() + h * elements, values.data() + h * elements, tokens);
+    }
+  }
+
+  bool grows() const { return !growing_.empty(); }
+  std::size_t kv_heads() const { return grows() ? growing_.size() : adopted_.size(); }
+  const attention::KvHead& head(std::size_t h) const {
+    return grows() ? growing_[h].head() : adopted_[h];
+  }
+  std::uint32_t context() const { return head(0).context; }
+  std::uint32_t head_dimension() const { return head(0).head_dimension; }
+
+  // The real numbers that a growing cache was made of.
+  py::array_t<float> keys() const { return rows(&attention::GrowingKvHead::keys); }
+  py::array_t<float> values() const { return rows(&attention::GrowingKvHead::values); }
 
  private:
-  std::vector<attention::KvHead> heads_;
+  py::array_t<float> rows(std::vector<float> (attention::GrowingKvHead::*part)() const) const {
+    std::vector<float> all;
+    for (const attention::GrowingKvHead& one : growing_) {
+      const std::vector<float> mine = (one.*part)();
+      all.insert(all.end(), mine.begin(), mine.end());
+    }
+    return to_array(all, {static_cast<py::ssize_t>(growing_.size()), context(), head_dimension()});
+  }
+
+  std::vector<attention::GrowingKvHead> growing_;
+  std::vector<attention::KvHead> adopted_;
 };
 
 py::dict to_dict(const attention::OperationCounts& counts) {
@@ -128,67 +155,146 @@ py::dict to_dict(const attention::OperationCounts& counts) {
   return dict;
 }
 
-// One KV head's result; `query` has its group of heads.
-py::dict decode_head(const attention::KvHead& cache, const float* query, std::uint32_t group,
-                     double scale, const attention::DecodeOptions& options,
-                     const attention::StreamPlace& place) {
-  attention::DecodeResult result;
-  std::vector<float> output;
-  {
-    const py::gil_scoped_release release;
-    attention::DecodeRequest request;
-    request.query =
-        attention::prepare_query(query, group, cache.head_dimension, cache.key_scale.data(), scale,
-                                 options.scores, options.bernoulli_draws);
-    attention::set_streams(request, place);
-    attention::DecodeWorkspace workspace;
-    result = attention::decode(cache, cache.context, request, options, workspace);
-    output = attention::dequantize_output(result, cache);
+// A decode step of one layer: the answers of its KV heads. Arrays are made when they are asked for.
+class Step {
+ public:
+  Step(std::vector<Answer> heads, std::uint32_t group, std::uint32_t head_dimension)
+      : heads_(std::move(heads)), group_(group), head_dimension_(head_dimension) {}
+
+  py::array_t<std::int16_t> raw_output() const {
+    std::vector<std::int16_t> all;
+    for (const Answer& head : heads_) {
+      all.insert(all.end(), head.output.begin(), head.output.end());
+    }
+    return to_array(all, {query_heads(), head_dimension_});
   }
-  const py::ssize_t heads = group;
-  const py::ssize_t features = cache.head_dimension;
-  const auto rows = static_cast<py::ssize_t>(result.rows.size());
-  std::vector<std::uint32_t> keys;
-  std::vector<std::uint16_t> counts(static_cast<std::size_t>(heads * rows));
-  for (py::ssize_t r = 0; r < rows; ++r) {
-    const attention::SampledRow& row = result.rows[static_cast<std::size_t>(r)];
-    keys.push_back(row.key);
-    for (py::ssize_t g = 0; g < heads; ++g) {
-      counts[static_cast<std::size_t>(g * rows + r)] = row.counts[static_cast<std::size_t>(g)];
+  py::array_t<double> log_sum_exp() const {
+    std::vector<double> all;
+    for (const Answer& head : heads_) {
+      all.insert(all.end(), head.log_sum_exp.begin(), head.log_sum_exp.end());
+    }
+    return to_array(all, {query_heads()});
+  }
+  py::list keys() const {
+    py::list lists;
+    for (const Answer& head : heads_) {
+      std::vector<std::uint32_t> keys;
+      for (const attention::SampledRow& row : head.rows) keys.push_back(row.key);
+      lists.append(to_array(keys, {static_cast<py::ssize_t>(keys.size())}));
+    }
+    return lists;
+  }
+  py::list counts() const {
+    py::list lists;
+    for (const Answer& head : heads_) {
+      std::vector<std::uint16_t> counts;
+      for (std::uint32_t g = 0; g < group_; ++g) {
+        for (const attention::SampledRow& row : head.rows) counts.push_back(row.counts[g]);
+      }
+      lists.append(to_array(counts, {group_, static_cast<py::ssize_t>(head.rows.size())}));
+    }
+    return lists;
+  }
+  py::list features() const {
+    py::list lists;
+    for (const Answer& head : heads_) {
+      lists.append(
+          to_array(head.needed_features, {static_cast<py::ssize_t>(head.needed_features.size())}));
+    }
+    return lists;
+  }
+  py::list operations() const {
+    py::list dicts;
+    for (const Answer& head : heads_) dicts.append(to_dict(head.operations));
+    return dicts;
+  }
+  // Over all KV heads: features that were read; rows that some head drew; rows of each head.
+  py::tuple reads() const {
+    std::size_t features = 0;
+    std::size_t rows = 0;
+    std::size_t head_rows = 0;
+    for (const Answer& head : heads_) {
+      features += head.needed_features.size();
+      rows += head.rows.size();
+      for (const attention::SampledRow& row : head.rows) {
+        for (std::uint32_t g = 0; g < group_; ++g) head_rows += row.counts[g] > 0 ? 1 : 0;
+      }
+    }
+    return py::make_tuple(features, rows, head_rows);
+  }
+
+ private:
+  py::ssize_t query_heads() const { return static_cast<py::ssize_t>(heads_.size() * group_); }
+
+  std::vector<Answer> heads_;
+  py::ssize_t group_;
+  py::ssize_t head_dimension_;
+};
+
+// How one request of a batch is decoded.
+struct Request {
+  const Cache* cache = nullptr;
+  attention::DecodeOptions options;
+  attention::StreamPlace place;  // its kv_head is not looked at
+};
+
+std::vector<Work> work_of(const std::vector<Request>& requests, const float* queries,
+                          std::uint32_t group, double scale) {
+  std::vector<Work> work;
+  for (const Request& request : requests) {
+    for (std::size_t h = 0; h < request.cache->kv_heads(); ++h) {
+      Work one;
+      one.cache = &request.cache->head(h);
+      one.options = request.options;
+      one.request.query = attention::prepare_query(
+          queries, group, one.cache->head_dimension, one.cache->key_scale.data(), scale,
+          request.options.scores, request.options.bernoulli_draws);
+      attention::StreamPlace place = request.place;
+      place.kv_head = h;
+      attention::set_streams(one.request, place);
+      work.push_back(std::move(one));
+      queries += std::size_t{group} * work.back().cache->head_dimension;
     }
   }
-  py::dict dict;
-  dict["output"] = to_array(output, {heads, features});
-  dict["raw_output"] = to_array(result.output, {heads, features});
-  dict["log_sum_exp"] = to_array(result.log_sum_exp, {heads});
-  dict["keys"] = to_array(keys, {rows});
-  dict["counts"] = to_array(counts, {heads, rows});
-  dict["features"] = to_array(result.query.needed_features,
-                              {static_cast<py::ssize_t>(result.query.needed_features.size())});
-  dict["operations"] = to_dict(result.operations);
-  return dict;
+  return work;
 }
 
-// One decode step of a layer: a list with a dict for each KV head.
-py::list decode(const Cache& cache, const Array<float>& query, double scale,
-                const std::string& values, const std::string& scores, std::int64_t samples,
-                std::int64_t bernoulli, std::uint64_t seed, std::uint64_t request,
-                std::uint64_t layer, std::uint64_t step) {
-  const attention::DecodeOptions options = parse_options(values, scores, samples, bernoulli);
-  const std::uint32_t group =
-      static_cast<std::uint32_t>(query.shape(0)) / static_cast<std::uint32_t>(cache.kv_heads());
-  py::list results;
-  for (std::size_t h = 0; h < cache.kv_heads(); ++h) {
-    const float* queries = query.data() + h * group * cache.head_dimension();
-    results.append(decode_head(cache.heads()[h], queries, group, scale, options,
-                               {seed, request, layer, h, step}));
+// One decode step of a layer for each request: outputs in real units and a Step each.
+//   queries  [requests][query_heads][head_dimension]; caches are of one shape but for their tokens
+py::tuple decode(const std::vector<Request>& requests, const Array<float>& queries, double scale,
+                 bool on_cuda) {
+  const auto kv_heads = requests.front().cache->kv_heads();
+  const auto group =
+      static_cast<std::uint32_t>(queries.shape(1)) / static_cast<std::uint32_t>(kv_heads);
+  const auto dimension = requests.front().cache->head_dimension();
+  py::array_t<float> outputs({queries.shape(0), queries.shape(1), queries.shape(2)});
+  float* output = outputs.mutable_data();
+  std::vector<Answer> answers;
+  {
+    const py::gil_scoped_release release;
+    const std::vector<Work> work = work_of(requests, queries.data(), group, scale);
+    answers = on_cuda ? answer_on_cuda(work) : answer_on_processor(work);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const std::vector<float> real =
+          attention::dequantize_output(answers[i].output, *work[i].cache);
+      output = std::copy(real.begin(), real.end(), output);
+    }
   }
-  return results;
+  py::list steps;
+  auto next = answers.begin();
+  for (std::size_t r = 0; r < requests.size(); ++r) {
+    const auto end = next + static_cast<std::ptrdiff_t>(kv_heads);
+    steps.append(
+        Step({std::make_move_iterator(next), std::make_move_iterator(end)}, group, dimension));
+    next = end;
+  }
+  return py::make_tuple(outputs, steps);
 }
 
 config::HardwareConfig load_hardware(const std::string& name_or_path,
                                      const std::vector<std::string>& assignments) {
   std::vector<config::Override> overrides;
+  overrides.reserve(assignments.size());
   for (const std::string& assignment : assignments) {
     overrides.push_back(config::parse_override(assignment));
   }
@@ -205,7 +311,8 @@ std::vector<std::string> names_of_schemes(bool of_values) {
   return names;
 }
 
-void translate(std::exception_ptr pointer) {
+void translate(
+    std::exception_ptr pointer) {  // NOLINT(performance-unnecessary-value-param): its type
   try {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const InputError& error) {
@@ -234,10 +341,34 @@ PYBIND11_MODULE(_golden, module) {
                     std::uint32_t>())
       .def(py::init<const Array<std::int8_t>&, const Array<std::int8_t>&, const Array<float>&,
                     const Array<float>&, std::uint32_t>())
+      .def(py::init<const Cache&>())
+      .def("append", &Cache::append)
+      .def_property_readonly("grows", &Cache::grows)
+      .def_property_readonly("keys", &Cache::keys)
+      .def_property_readonly("values", &Cache::values)
       .def_property_readonly("kv_heads", &Cache::kv_heads)
       .def_property_readonly("context", &Cache::context)
       .def_property_readonly("head_dimension", &Cache::head_dimension);
+  py::class_<Step>(module, "Step")
+      .def_property_readonly("raw_output", &Step::raw_output)
+      .def_property_readonly("log_sum_exp", &Step::log_sum_exp)
+      .def_property_readonly("keys", &Step::keys)
+      .def_property_readonly("counts", &Step::counts)
+      .def_property_readonly("features", &Step::features)
+      .def_property_readonly("operations", &Step::operations)
+      .def_property_readonly("reads", &Step::reads);
+  py::class_<attention::DecodeOptions>(module, "Options")
+      .def(py::init(&parse_options), py::arg("values"), py::arg("scores"), py::arg("samples"),
+           py::arg("bernoulli"));
+  py::class_<Request>(module, "Request")
+      .def(py::init([](const Cache& cache, const attention::DecodeOptions& options,
+                       std::uint64_t seed, std::uint64_t request, std::uint64_t layer,
+                       std::uint64_t step) {
+             return Request{&cache, options, {seed, request, layer, 0, step}};
+           }),
+           py::keep_alive<1, 2>());
   module.def("decode", &decode);
+  module.def("cuda_obstacle", &cuda_obstacle);
   module.def("add_config_directory", &config::add_config_directory);
   module.def("preset_names", &config::preset_names);
   module.attr("VALUE_SCHEMES") = names_of_schemes(true);

@@ -14,8 +14,20 @@ pytest.importorskip("transformers")
 pytest.importorskip("scipy")
 
 import tiny_model
+import torch
+from santasim import _golden
+from santasim.eval import packed
+from santasim.eval.methods import label
 from santasim.eval.program import main
 from santasim.eval.store import answers, configurations
+
+OBSTACLE = _golden.cuda_obstacle() or ("" if torch.cuda.is_available() else "no CUDA in PyTorch")
+try:
+    import santa_gpu
+    import santa_gpu.huggingface
+    NO_FAST = "" if torch.cuda.is_available() else "no CUDA in PyTorch"
+except ImportError as error:
+    NO_FAST = f"not installed: {error}"
 
 METHODS = ["--method", "sdpa", "--method", "golden:samples=16",
            "--method", "golden:values=strat,samples=16+64,scores=bernoulli-group,bernoulli=4"]
@@ -97,6 +109,86 @@ def test_reads_are_counted_from_the_samples(model, tmp_path):
     assert set(seen) == {None, "sys", "strat", "dense", "topk"}
 
 
+BATCH = ["--method", "sdpa", "--method", "golden:samples=16", "--method",
+         "golden:values=strat,samples=16+64,scores=bernoulli-group,bernoulli=4", "--method",
+         "golden:values=dense", "--method", "golden:samples=16,key_bits=4", "--method",
+         "golden:samples=16,key_bits=4,value_bits=4"]
+
+
+@pytest.mark.parametrize("sampling", ["greedy", "paper"])
+def test_an_answer_does_not_depend_on_its_batch(model, tmp_path, sampling):
+    more = ["--batch", "4", "--sampling", sampling]
+    assert main(words(model, tmp_path / "all", *BATCH, *more)) == 0
+    whole = stored(tmp_path / "all")
+    assert len(whole) == 6
+    # Some methods first, others behind a restart: other rows, other neighbours.
+    for methods in (BATCH[4:6], BATCH[10:], BATCH):
+        assert main(words(model, tmp_path / "parts", *methods, *more)) == 0
+    assert stored(tmp_path / "parts") == whole
+    # This tiny model's sums are the same for one row and four, so its texts are.
+    assert main(words(model, tmp_path / "alone", *BATCH, "--sampling", sampling)) == 0
+    texts = [sorted(json.dumps({**configuration["method"], "answers": [
+        records[index]["answer"] for index in sorted(records)]}, sort_keys=True)
+        for name, records in folder.items()
+        for configuration in [configurations(tmp_path / where)[name]])
+        for where, folder in (("all", whole), ("alone", stored(tmp_path / "alone")))]
+    assert texts[0] == texts[1]
+
+
+def test_widths_of_a_method_are_another_unit(model, tmp_path):
+    assert main(words(model, tmp_path, *BATCH, "--prompts", "1")) == 0
+    units = {label(configuration["method"]): (tmp_path / f"{name}.yaml").read_text()
+             for name, configuration in configurations(tmp_path).items() if "unit" in configuration}
+    assert "key_bits: 4" in units["sys S=16 K4"] and "value_bits: 8" in units["sys S=16 K4"]
+    assert "value_bits: 4" in units["sys S=16 K4 V4"] and "key_bits: 8" in units["dense"]
+
+
+@pytest.mark.skipif(bool(OBSTACLE), reason=OBSTACLE or "")
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_texts_of_processor_and_gpu_are_the_same(model, tmp_path, device, capsys):
+    golden = [word for word in BATCH[2:] if word != "--method"]
+    for backend in ("cpu", "cuda"):
+        methods = [word for text in golden for word in ("--method", f"{text},backend={backend}")]
+        assert main(words(model, tmp_path / backend, *methods, "--device", device, "--batch", "3",
+                          "--max-new-tokens", "30")) == 0
+    capsys.readouterr()
+    assert main(["check", str(tmp_path / "cpu"), str(tmp_path / "cuda")]) == 0
+    assert "the same: 15 answers of 5 pairs" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(bool(NO_FAST), reason=NO_FAST or "")
+def test_fast_kernels_answer(tmp_path):
+    """Each decode step is sampled, and the draws follow the prompt's seed."""
+    tiny_model.write(tmp_path / "model", head_dim=santa_gpu.head_dimensions()[0])
+    calls = santa_gpu.huggingface.calls
+    texts = []
+    for folder, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        calls.clear()
+        assert main(words(tmp_path / "model", tmp_path / folder, "--method", "sdpa", "--method",
+                          "cuda:samples=16", "--device", "cuda", "--dtype", "bfloat16",
+                          "--max-new-tokens", "40", "--seed", seed)) == 0
+        ((_, records),) = [(name, records) for name, records in stored(tmp_path / folder).items()
+                           if configurations(tmp_path / folder)[name]["method"]["attention"] != "sdpa"]
+        steps = sum(record["new_tokens"] - (not record["ended"]) for record in records.values())
+        assert calls == {"sampled": 2 * steps, "sdpa": 2 * len(records)}  # a prefill in each layer
+        texts.append([records[index]["answer"] for index in range(3)])
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_fast_kernels_are_refused_where_they_would_be_left_out(model, tmp_path, capsys):
+    try:
+        import santa_gpu.huggingface  # noqa: F401
+    except ImportError:
+        message = "cuda:samples=16: santa_gpu is not installed"
+    else:
+        message = "cuda:samples=16: --device: got cpu; allowed: cuda"
+    capsys.readouterr()
+    assert message in refused(capsys, *words(model, tmp_path / "out", "--method", "cuda:samples=16"))
+    if torch.cuda.is_available() and not NO_FAST:
+        assert "--dtype: got float32; allowed: bfloat16, float16" in refused(
+            capsys, *words(model, tmp_path / "out", "--method", "cuda:samples=16", "--device", "cuda"))
+
+
 def test_the_papers_sampling_repeats_and_follows_the_seed(model, tmp_path):
     texts = []
     for folder, seed in (("a", "1"), ("b", "1"), ("c", "2")):
@@ -136,12 +228,23 @@ def test_kept_steps_are_simulated_with_the_draws_of_the_model(model, tmp_path, c
     assert main(command) == 0
     rows = [line.split("|")[2:6] for line in capsys.readouterr().out.splitlines()[2:]]
     assert len(rows) == 3 and all(int(row[1]) == 2 and float(row[2]) > 0 for row in rows)
+    # A step is simulated once; without its cost, once more.
+    costs = {path: path.read_bytes() for path in tmp_path.glob("*.cost.json")}
+    assert len(costs) == 6
+    assert main(["energy", str(tmp_path), "--program", "none"]) == 0
+    for path in costs:
+        path.unlink()
+    assert main([*command, "--jobs", "3"]) == 0
+    assert costs == {path: path.read_bytes() for path in tmp_path.glob("*.cost.json")}
     # Other draws than the model's are found out.
     sample = next(path for path in sorted(tmp_path.glob("*.0.safetensors"))
                   if configurations(tmp_path)[path.name.split(".")[0]]["method"]["values"] == "sys")
     os.replace(sample, sample.with_name(sample.name.replace(".0.", ".2.")))
     assert main(command) == 1
-    # A step that is gone is made again, and its answer compared.
+    # A step that is gone is made again, and its answer compared; one whose cost is there is not.
+    assert main(words(model, tmp_path, *more)) == 0
+    assert not sample.exists()
+    packed.cost_path(tmp_path, sample.name.split(".")[0], 0).unlink()
     assert main(words(model, tmp_path, *more)) == 0
     assert sample.exists()
 
@@ -162,6 +265,11 @@ def refused(capsys, *arguments):
     (["--method", "golden:values=best"], "--values"),
     (["--method", "sdpa"], "--method: sdpa: is there twice"),
     (["--method", "dense"], '--method: dense: got "dense"'),
+    (["--method", "golden:key_bits=5"], "--method: golden:key_bits=5: "),
+    (["--method", "golden:key_bits=4+8"], "allowed: key_bits=N"),
+    (["--method", "golden:backend=tpu"], 'backend: got "tpu"; allowed: cpu, cuda'),
+    (["--batch", "0"], "--batch"),
+    (["--batch", "2", "--prefill", "sampled"], "--batch: got 2 with --prefill sampled; allowed: 1"),
     (["--hardware", "none"], "none"),
     (["--set", "unit"], '--set: got "unit"'),
     (["--shard", "2/2"], '"2/2"'),

@@ -19,8 +19,8 @@ def model_of(kind="Llama", **more):
     """A model of a few thousand weights, the same each time."""
     torch.manual_seed(0)
     config = getattr(transformers, f"{kind}Config")(
-        vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=LAYERS,
-        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=512, **more)
+        **{"vocab_size": 97, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": LAYERS,
+           "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 512, **more})
     return getattr(transformers, f"{kind}ForCausalLM")(config).eval()
 
 
@@ -39,7 +39,7 @@ def decode(model, prompt, steps, mask=None):
         outcome = model(prompt[:, step:step + 1], attention_mask=mask[:, :step + 1],
                         past_key_values=outcome.past_key_values, use_cache=True)
         logits.append(outcome.logits[:, -1])
-    return torch.stack(logits)
+    return torch.stack(logits).cpu()
 
 
 class Seen:
@@ -186,6 +186,75 @@ class Attention(unittest.TestCase):
                  for _ in range(2)]
         self.assertEqual(texts[0].shape, (1, 26))
         self.assertTrue(torch.equal(*texts))
+
+    @torch.no_grad()
+    def steps_of(self, model, cache, rows, count=12):
+        """Logits of decode steps with tokens of their own."""
+        generator = torch.Generator().manual_seed(5)
+        chosen = torch.randint(0, 97, (count, 1, 1), generator=generator).expand(count, rows, 1)
+        return torch.stack([model(step, past_key_values=cache, use_cache=True).logits[:, -1]
+                            for step in chosen])
+
+    def prefilled(self, model, prompt):
+        model.set_attn_implementation("sdpa")
+        with torch.no_grad():
+            return model(prompt, use_cache=True).past_key_values
+
+    def test_a_cache_of_the_unit_changes_no_bit(self):
+        for values, scores in (("sys", "exact"), ("strat", "bernoulli-group"), ("dense", "exact")):
+            model = model_of()
+            start = self.prefilled(model, tokens(30))
+            held = huggingface.UnitCache(start, [self.unit])
+            model, first = self.attached(model, values=values, scores=scores, samples=16)
+            anew = self.steps_of(model, start, 1)
+            model, second = self.attached(model, values=values, scores=scores, samples=16)
+            self.assertTrue(torch.equal(anew, self.steps_of(model, held, 1)))
+            self.assertEqual(first.tokens, second.tokens)
+            self.assertEqual(max(first.tokens.values()), 42)
+            for place, result in first.results.items():
+                np.testing.assert_array_equal(result.raw_output, second.results[place].raw_output)
+                for mine, other in zip(first.tensors[place], second.tensors[place]):
+                    np.testing.assert_array_equal(mine, other)
+
+    def test_requests_of_a_batch_draw_as_if_they_were_alone(self):
+        narrow = santasim.Unit("edge-lpddr5", overrides={"system.key_bits": 4})
+        settings = [(self.unit, "sys", "exact", 16, 3), (narrow, "sys", "exact", 16, 3),
+                    (self.unit, "dense", "exact", 1, 3), (self.unit, "strat", "bernoulli", 8, 4)]
+        model = model_of()
+        start = self.prefilled(model, tokens(30))
+        seen = [Seen() for _ in settings]
+        attentions = [huggingface.Attention(unit, values, scores, samples, 4, seed, observer)
+                      for (unit, values, scores, samples, seed), observer in zip(settings, seen)]
+
+        def together(order, idle):
+            huggingface.attach_each(model, [attentions[place] for place in order])
+            cache = huggingface.UnitCache(start, [settings[place][0] for place in order])
+            for row in idle:
+                cache.stop(row)
+            return self.steps_of(model, cache, len(order), 4)
+
+        whole = together([0, 1, 2, 3], [])
+        for place, (unit, values, scores, samples, seed) in enumerate(settings):
+            for (layer, _, step), result in seen[place].results.items():
+                query, key, value = seen[place].tensors[layer, 0, step]
+                alone = unit.decode(query, key, value, values=values, scores=scores, samples=samples,
+                                    bernoulli=4, seed=seed, layer=layer, step=step)
+                np.testing.assert_array_equal(result.raw_output, alone.raw_output)
+        # Nothing of a row depends on those beside it.
+        self.assertTrue(torch.equal(whole[:, [3, 0, 2, 1]], together([3, 0, 2, 1], [])))
+        self.assertTrue(torch.equal(whole[:, [0, 2]], together([0, 1, 2, 3], [1, 3])[:, [0, 2]]))
+
+    def test_a_cache_of_the_unit_refuses_what_it_cannot_hold(self):
+        model = model_of("Mistral", sliding_window=12)
+        with self.assertRaisesRegex(ValueError, "cache: got DynamicSlidingWindowLayer of 1 requests"):
+            huggingface.UnitCache(self.prefilled(model, tokens(30)), [self.unit])
+        model = model_of()
+        with self.assertRaisesRegex(ValueError, "cache: got DynamicLayer of 2 requests"):
+            huggingface.UnitCache(self.prefilled(model, tokens(30, batch=2)), [self.unit])
+        cache = huggingface.UnitCache(self.prefilled(model, tokens(30)), [self.unit])
+        model, _ = self.attached(model)
+        with self.assertRaisesRegex(ValueError, "cache: got 2 new tokens of 1 requests; allowed: 1 of 1"):
+            model(tokens(2), past_key_values=cache, use_cache=True)
 
     def test_refusals(self):
         for message, more in (("samples: got 3 budgets; allowed: one, or one for each of 2 layers",

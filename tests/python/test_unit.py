@@ -324,5 +324,54 @@ class Refusals(Files):
                      query, small, small)
 
 
+class Caches(unittest.TestCase):
+    def setUp(self):
+        random = np.random.default_rng(4)
+        self.query = random.standard_normal((6, 48), np.float32)
+        self.key, self.value = random.standard_normal((2, 2, 200, 48), np.float32)
+
+    def test_a_cache_that_grows_is_the_one_of_all_tokens(self):
+        unit = santasim.Unit(overrides={"system.value_bits": 4})
+        cache = unit.cache(self.key[:, :150], self.value[:, :150])
+        other = cache.copy()
+        for first, last in ((150, 151), (151, 180), (180, 180), (180, 200)):
+            cache.append(self.key[:, first:last], self.value[:, first:last])
+        self.assertEqual((cache.tokens, other.tokens), (200, 150))
+        np.testing.assert_array_equal(cache.key, self.key)
+        np.testing.assert_array_equal(cache.value, self.value)
+        for grown, tokens in ((cache, 200), (other, 150)):
+            whole = unit.cache(self.key[:, :tokens], self.value[:, :tokens])
+            for values in santasim.VALUE_SCHEMES:
+                mine, all_ = (one.decode(self.query, values=values, samples=16)
+                              for one in (grown, whole))
+                np.testing.assert_array_equal(mine.output, all_.output)
+                np.testing.assert_array_equal(mine.raw_output, all_.raw_output)
+
+    def test_reads_are_those_of_the_lists(self):
+        result = santasim.Unit().decode(self.query, self.key, self.value, samples=16,
+                                        scores="bernoulli-group")
+        self.assertEqual(result.reads, (
+            sum(map(len, result.features)), sum(map(len, result.keys)),
+            sum(int(np.count_nonzero(counts)) for counts in result.counts)))
+
+    def test_what_does_not_fit_is_refused(self):
+        unit = santasim.Unit()
+        cache = unit.cache(self.key, self.value)
+        for message, key, value in (
+                ("key: shape: got [1, 1, 48]; allowed: [2, 1, 48], as the cache",
+                 self.key[:1, :1], self.value[:1, :1]),
+                ("value: shape: got [2, 2, 48]; allowed: [2, 1, 48], as the keys",
+                 self.key[:, :1], self.value[:, :2]),
+                ("key: element [0, 0, 0]: got nan", self.key[:, :1] * np.float32("nan"),
+                 self.value[:, :1])):
+            with self.assertRaises(ValueError) as caught:
+                cache.append(key, value)
+            self.assertIn(message, str(caught.exception))
+        self.assertEqual(cache.tokens, 200)
+        integers = np.ones((2, 9, 48), np.int8)
+        with self.assertRaisesRegex(ValueError, "cache: got int8 keys and values"):
+            unit.cache(integers, integers).append(self.key[:, :1], self.value[:, :1])
+
+
 if __name__ == "__main__":
     unittest.main()

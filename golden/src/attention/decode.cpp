@@ -254,14 +254,20 @@ DecodeResult decode(const KvHead& cache, std::uint32_t context, const DecodeRequ
   return std::move(result);
 }
 
-std::vector<float> dequantize_output(const DecodeResult& result, const KvHead& cache) {
-  std::vector<float> output(result.output.size());
-  for (std::size_t i = 0; i < output.size(); ++i) {
-    const int exponent = cache.value_exponent[i % cache.head_dimension] -
-                         static_cast<int>(arithmetic::kOutputFractionBits);
-    output[i] = static_cast<float>(std::ldexp(static_cast<double>(result.output[i]), exponent));
+std::vector<float> dequantize_output(const std::vector<std::int16_t>& output, const KvHead& cache) {
+  std::vector<double> step;  // a power of two each, so products are exact
+  for (const std::int8_t exponent : cache.value_exponent) {
+    step.push_back(std::ldexp(1.0, exponent - static_cast<int>(arithmetic::kOutputFractionBits)));
   }
-  return output;
+  std::vector<float> real(output.size());
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    real[i] = static_cast<float>(output[i] * step[i % cache.head_dimension]);
+  }
+  return real;
+}
+
+std::vector<float> dequantize_output(const DecodeResult& result, const KvHead& cache) {
+  return dequantize_output(result.output, cache);
 }
 
 }  // namespace santa::attention

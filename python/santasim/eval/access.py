@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
 from santasim.huggingface import Step
 
 
@@ -25,19 +23,17 @@ class Access:
     def __call__(self, step: Step) -> None:
         if step.step < self.first_step:
             return
-        result = step.result
-        query_heads, features = result.output.shape
-        kv_heads = len(result.features)
+        query_heads, features = step.query.shape
+        kv_heads = step.cache.kv_heads
+        read_features, rows, head_rows = step.result.reads
         self.possible_values += step.tokens * kv_heads
         self.possible_head_values += step.tokens * query_heads
         self.possible_keys += features * kv_heads
-        self.group_keys += sum(len(read) for read in result.features)
+        self.group_keys += read_features
         if self.dense_values:
-            self.group_values += step.tokens * kv_heads
-            self.head_values += step.tokens * query_heads
-        else:
-            self.group_values += sum(len(drawn) for drawn in result.keys)
-            self.head_values += sum(int(np.count_nonzero(counts)) for counts in result.counts)
+            rows, head_rows = step.tokens * kv_heads, step.tokens * query_heads
+        self.group_values += rows
+        self.head_values += head_rows
 
     def record(self) -> dict[str, list[int]]:
         """Read and possible, for the JSON of an answer."""

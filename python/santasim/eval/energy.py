@@ -6,17 +6,17 @@ import dataclasses
 import json
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
 
 from . import report
 from .errors import InputError
 from .methods import seed_of_prompt
-from .store import Conflict, Record, configurations
-
+from .packed import cost_path, runs
+from .store import Conflict, Record, configurations, write_atomically
 
 _ROUNDING = 1e-9
 """Two sums in double precision in different orders."""
@@ -76,6 +76,8 @@ def _relative_error(trace: Any, layers: Sequence[str], scale: float) -> float:
 
 def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[float, float]:
     """Energy and time of one step. A budget that differs between layers takes a run for each."""
+    from safetensors import safe_open  # packed files are read without it
+
     index = int(path.name.split(".")[1])
     method = configuration["method"]
     seed = seed_of_prompt(configuration["seed"], index)
@@ -99,28 +101,51 @@ def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[
     return energy, time
 
 
-def simulate(folder: Path, program: str) -> list[Cost]:
-    """Every kept step of every golden method, on the unit that answered."""
-    accuracies = report.cells(folder)
+def _one_step(work: tuple[str, Path, Record, Path]) -> None:
+    program, unit, configuration, trace = work
+    energy_pj, time_ns = _step(program, trace, unit, configuration)
+    write_atomically(_cost_of(trace),
+                     json.dumps({"energy_pj": energy_pj, "time_ns": time_ns}) + "\n")
+
+
+def simulate(folder: Path, program: str, jobs: int) -> None:
+    """Writes the cost of every kept step that has none, on the unit that answered; `jobs` at a time."""
+    waiting = [(program, folder / f"{name}.yaml", configuration, trace)
+               for name, configuration in configurations(folder).items()
+               for trace in sorted(folder.glob(f"{name}.*.safetensors"))
+               if not _cost_of(trace).exists()]
+    if jobs == 1:
+        for work in waiting:
+            _one_step(work)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        list(pool.map(_one_step, waiting))
+
+
+def _cost_of(trace: Path) -> Path:
+    name, index = trace.name.split(".")[:2]
+    return cost_path(trace.parent, name, int(index))
+
+
+def costs(results: Path) -> list[Cost]:
+    """Of each golden method with simulated steps, in a folder or a packed file."""
+    accuracies = report.cells(results)
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for name, configuration in configurations(folder).items():
-        traces = sorted(folder.glob(f"{name}.*.safetensors"))
-        if not traces:
-            continue
-        unit = folder / f"{name}.yaml"
-        key = report.column(configuration), report.row(configuration)
-        for trace in traces:
-            found.setdefault(key, []).append(_step(program, trace, unit, configuration))
+    for run in runs(results):
+        if run.costs:
+            key = report.column(run.configuration), report.row(run.configuration)
+            found.setdefault(key, []).extend(run.costs)
     if not found:
-        raise InputError(f"{folder}: no kept steps; allowed: the folder of a run with --traces")
-    costs = []
+        raise InputError(f"{results}: no kept steps; allowed: the folder of a run with --traces, or a "
+                         "packed file with costs")
+    joined = []
     for (column, row), steps in sorted(found.items()):
         dense = accuracies.get((column, "sdpa"))
-        costs.append(Cost(column, row, len(steps), float(np.mean([energy for energy, _ in steps])),
-                          float(np.mean([time for _, time in steps])),
-                          accuracies[column, row].accuracy(),
-                          None if dense is None else dense.accuracy()))
-    return costs
+        joined.append(Cost(column, row, len(steps), float(np.mean([energy for energy, _ in steps])),
+                           float(np.mean([time for _, time in steps])),
+                           accuracies[column, row].accuracy(),
+                           None if dense is None else dense.accuracy()))
+    return joined
 
 
 def table(costs: list[Cost]) -> str:

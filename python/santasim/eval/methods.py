@@ -7,9 +7,10 @@ from typing import Any
 
 from .errors import InputError
 
-_KEYS = ("values", "samples", "scores", "bernoulli")
-_ALLOWED = ("sdpa, eager, cuda:samples=N, or golden:values=V,samples=N,scores=Q,bernoulli=B, of which "
-            "any key may be left out")
+_KEYS = ("values", "samples", "scores", "bernoulli", "key_bits", "value_bits", "backend")
+_NUMBERS = ("bernoulli", "key_bits", "value_bits")
+_ALLOWED = ("sdpa, eager, cuda:samples=N, or golden:values=V,samples=N,scores=Q,bernoulli=B,key_bits=8,"
+            "value_bits=8,backend=cpu, of which any key may be left out")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +23,15 @@ class Method:
     samples: tuple[int, ...] = (256,)  # one, or one for each layer
     scores: str = "exact"
     bernoulli: int = 8
+    key_bits: int | None = None  # other than the unit's
+    value_bits: int | None = None
+    backend: str = "cpu"  # of the golden attention; decides no number
+
+    @property
+    def overrides(self) -> dict[str, object]:
+        """Keys of the hardware description that this method changes."""
+        widths = {"system.key_bits": self.key_bits, "system.value_bits": self.value_bits}
+        return {key: bits for key, bits in widths.items() if bits is not None}
 
     @property
     def golden(self) -> bool:
@@ -37,6 +47,11 @@ class Method:
             found["scores"] = self.scores
             if self.scores != "exact":
                 found["bernoulli"] = self.bernoulli
+            for name in ("key_bits", "value_bits"):
+                if getattr(self, name) is not None:
+                    found[name] = getattr(self, name)
+            if self.backend != "cpu":
+                found["backend"] = self.backend
         return found
 
 
@@ -56,6 +71,10 @@ def label(configuration: dict[str, Any]) -> str:
                      f"S by layer, mean {sum(budgets) / len(budgets):g}")
     if "bernoulli" in configuration:
         parts.append(f"{configuration['scores']} B={configuration['bernoulli']}")
+    parts += [f"{name[0].upper()}{configuration[name]}" for name in ("key_bits", "value_bits")
+              if name in configuration]
+    if "backend" in configuration:
+        parts.append(f"({configuration['backend']})")
     name = " ".join(parts)
     return name if configuration["attention"] == "santasim_golden" else f"{name} (cuda)"
 
@@ -74,17 +93,18 @@ def parse_method(text: str) -> Method:
         key, equals, value = part.partition("=")
         if key not in _KEYS or not equals or key in options:
             raise refuse(part)
-        if key in ("samples", "bernoulli"):
+        if key == "samples" or key in _NUMBERS:
             numbers = value.split("+")
             if not all(number.isascii() and number.isdigit() for number in numbers):
-                raise refuse(part, f"{key}={'N' if key == 'bernoulli' else 'N or N+N+..., one for each layer'}")
+                raise refuse(part, f"{key}={'N' if key in _NUMBERS else 'N or N+N+..., one for each layer'}")
             options[key] = tuple(map(int, numbers))
         else:
             options[key] = value
-    if "bernoulli" in options:
-        if len(options["bernoulli"]) != 1:
-            raise refuse(rest, "bernoulli=N")
-        options["bernoulli"] = options["bernoulli"][0]
+    for key in _NUMBERS:
+        if key in options:
+            if len(options[key]) != 1:
+                raise refuse(rest, f"{key}=N")
+            options[key] = options[key][0]
     if name == "cuda" and (set(options) - {"samples"} or len(options.get("samples", (1,))) != 1):
         raise refuse(rest, "samples=N")
     return Method(text, names[name], **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import matplotlib
@@ -10,31 +11,53 @@ matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "santasim"  # the same bytes for the same numbers
 
 from matplotlib import pyplot
+from matplotlib.axes import Axes
 
 from .energy import Cost
+
+_COLOURS = {"dense": "black", "topk": "tab:green", "santa": "tab:red", "strat": "tab:orange",
+            "sys": "tab:blue"}
+
+
+def _family(row: str) -> tuple[str, int]:
+    """A method without its budget, and the budget: points of one family are joined by rising S."""
+    found = re.search(r" S=(\d+)", row)
+    return (row, 0) if found is None else (row.replace(found[0], ""), int(found[1]))
+
+
+def _lines(axis: Axes, costs: list[Cost], value: str) -> None:
+    families: dict[str, list[tuple[int, Cost]]] = {}
+    for cost in costs:
+        name, samples = _family(cost.row)
+        families.setdefault(name, []).append((samples, cost))
+    for name in sorted(families):
+        points = [cost for _, cost in sorted(families[name], key=lambda point: point[0])]
+        means = [cost.accuracy.mean for cost in points]
+        ends = [[cost.accuracy.mean - cost.accuracy.low for cost in points],
+                [cost.accuracy.high - cost.accuracy.mean for cost in points]]
+        style = "--" if "bernoulli" in name else ":" if re.search(r" [KV]4", name) else "-"
+        axis.errorbar([getattr(cost, value) for cost in points], means, yerr=ends, capsize=2,
+                      marker="*" if name.startswith("dense") else ".", linestyle=style, linewidth=1,
+                      elinewidth=0.4, color=_COLOURS.get(name.split()[0]), label=name)
 
 
 def draw(costs: list[Cost], path: Path) -> None:
     """A row of two axes for each model and task; the band is that of PyTorch's attention."""
     columns = sorted({cost.column for cost in costs})
-    figure, axes = pyplot.subplots(len(columns), 2, figsize=(10, 4 * len(columns)), squeeze=False,
+    figure, axes = pyplot.subplots(len(columns), 2, figsize=(12, 4.5 * len(columns)), squeeze=False,
                                    sharey="row", layout="constrained")
     for pair, column in zip(axes, columns):
         mine = [cost for cost in costs if cost.column == column]
-        for axis, name, values in ((pair[0], "energy of attention a token, pJ",
-                                    [cost.energy_pj for cost in mine]),
-                                   (pair[1], "time of attention a token, ns",
-                                    [cost.time_ns for cost in mine])):
+        for axis, name, value in ((pair[0], "energy of attention a token, pJ", "energy_pj"),
+                                  (pair[1], "time of attention a token, ns", "time_ns")):
             if mine[0].sdpa is not None:
                 axis.axhspan(mine[0].sdpa.low, mine[0].sdpa.high, alpha=0.15, label="sdpa, 95 %")
-            for cost, value in zip(mine, values):
-                estimate = cost.accuracy
-                axis.errorbar([value], [estimate.mean], capsize=3, marker="o", label=cost.row,
-                              yerr=[[estimate.mean - estimate.low], [estimate.high - estimate.mean]])
+            _lines(axis, mine, value)
             axis.set_xscale("log")
             axis.set_xlabel(name)
             axis.grid(True, alpha=0.3)
         pair[0].set_ylabel(f"accuracy, %\n{column}")
-        pair[1].legend(fontsize="x-small")
+    figure.legend(*axes[0][1].get_legend_handles_labels(), loc="outside right upper",
+                  fontsize="x-small")
     figure.savefig(path, format="svg", metadata={"Date": None})
     pyplot.close(figure)

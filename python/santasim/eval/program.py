@@ -13,7 +13,7 @@ from .errors import InputError
 from .methods import parse_method
 from .questions import READERS, STYLES
 from .ruler import RULER
-from .store import Conflict, merge, write_atomically
+from .store import Conflict, compare, merge, write_atomically
 
 SAMPLINGS = ("greedy", "paper")
 PREFILLS = ("dense", "sampled")
@@ -56,8 +56,9 @@ def _parser() -> _Parser:
     add("--style", choices=STYLES, default=STYLES[0], help="whose prompts for such questions")
     add("--data-seed", type=_integer(0, 2**63), default=1, help="of generated prompts")
     add("--method", action="append", required=True, metavar="METHOD",
-        help="sdpa, eager, golden:values=sys,samples=64,scores=exact,bernoulli=8 or "
-             "cuda:samples=256; may be given again; samples=64+32+... is a budget for each layer")
+        help="sdpa, eager, golden:values=sys,samples=64,scores=exact,bernoulli=8,key_bits=8,"
+             "value_bits=8,backend=cpu or cuda:samples=256; may be given again; samples=64+32+... is "
+             "a budget for each layer")
     add("--hardware", default="edge-lpddr5", help="preset or file of the golden method's unit")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="changes a key of it")
     add("--prefill", choices=PREFILLS, default=PREFILLS[0], help="of the golden method")
@@ -69,16 +70,27 @@ def _parser() -> _Parser:
     add("--shard", type=_shard, default=(0, 1), metavar="I/N", help="only prompts I, I + N, ...")
     add("--traces", type=_integer(0, 10**6), default=0, metavar="N", help="keep the last decode step "
         "of the first N prompts, for the energy of golden methods")
+    add("--batch", type=_integer(1, 1024), default=1, metavar="N", help="decode a prompt with N golden "
+        "methods at a time")
     add("--out", type=Path, required=True, help="folder of the answers; those there are kept")
     report = commands.add_parser("report", help="tables of stored answers", allow_abbrev=False)
-    report.add_argument("results", type=Path)
+    report.add_argument("results", type=Path, help="folder of answers, or a packed file")
     report.add_argument("--markdown", type=Path, help="file to write instead of the output")
     joined = commands.add_parser("merge", help="join folders of shards", allow_abbrev=False)
     joined.add_argument("out", type=Path)
     joined.add_argument("results", type=Path, nargs="+")
+    packed = commands.add_parser("pack", help="write what tables and plots need as one small file",
+                                 allow_abbrev=False)
+    packed.add_argument("results", type=Path)
+    packed.add_argument("out", type=Path)
+    check = commands.add_parser("check", help="whether the answers of two folders are the same, token "
+                                "for token, whatever backend and device", allow_abbrev=False)
+    check.add_argument("first", type=Path)
+    check.add_argument("second", type=Path)
     energy = commands.add_parser("energy", help="simulate the kept steps", allow_abbrev=False)
-    energy.add_argument("results", type=Path)
+    energy.add_argument("results", type=Path, help="folder of answers, or a packed file with costs")
     energy.add_argument("--program", default="santasim", help="the simulator")
+    energy.add_argument("--jobs", type=_integer(1, 1024), default=1, help="steps simulated at a time")
     energy.add_argument("--plot", type=Path, help="SVG of accuracy against energy and time")
     return parser
 
@@ -112,21 +124,22 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from .report import table
-    text = table(arguments.results)
+    from .report import document, table
     if arguments.markdown is None:
-        print(text)
+        print(table(arguments.results))
     else:
-        write_atomically(arguments.markdown, text)
+        write_atomically(arguments.markdown, document(arguments.results))
 
 
 def _energy(arguments: argparse.Namespace) -> None:
-    from .energy import simulate, table
-    costs = simulate(arguments.results, arguments.program)
-    print(table(costs))
+    from .energy import costs, simulate, table
+    if arguments.results.is_dir():
+        simulate(arguments.results, arguments.program, arguments.jobs)
+    found = costs(arguments.results)
+    print(table(found))
     if arguments.plot is not None:
         from .plot import draw
-        draw(costs, arguments.plot)
+        draw(found, arguments.plot)
 
 
 def main(words: Sequence[str]) -> int:
@@ -139,6 +152,11 @@ def main(words: Sequence[str]) -> int:
             _report(arguments)
         elif arguments.command == "energy":
             _energy(arguments)
+        elif arguments.command == "pack":
+            from .packed import pack
+            write_atomically(arguments.out, pack(arguments.results))
+        elif arguments.command == "check":
+            print(compare(arguments.first, arguments.second))
         else:
             for name, count in merge(arguments.out, arguments.results).items():
                 print(f"{name}: {count} answers")

@@ -11,12 +11,13 @@ from typing import Any
 
 import torch
 import transformers
-from santasim import Unit, huggingface
+from santasim import BACKENDS, Unit, huggingface
 
 from . import generate, models, traces
 from .access import Access
 from .errors import InputError
 from .methods import Method, seed_of_prompt
+from .packed import cost_path
 from .questions import READERS, question_task
 from .ruler import RULER
 from .store import Record, Store, write_atomically
@@ -48,6 +49,7 @@ class Options:
     shard: int
     shards: int
     traces: int
+    batch: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,50 +90,100 @@ def _question_work(options: Options) -> _Work:
                  lambda index: task.prompt(records[index]))
 
 
-def _unit(options: Options) -> Unit:
-    try:
-        return Unit(options.hardware, overrides=options.overrides)
-    except ValueError as error:
-        raise InputError(str(error)) from error
+class _Units:
+    """The unit of each golden method: that of --hardware with the method's own changes."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._units: dict[str, Unit] = {}
+        self._made({}, "cpu")  # --hardware and --set are looked at whatever the methods are
+
+    def __call__(self, method: Method) -> Unit:
+        try:
+            return self._made(method.overrides, method.backend)
+        except ValueError as error:
+            raise InputError(f"--method: {method.text}: {error}") from error
+
+    def _made(self, changes: dict[str, object], backend: str) -> Unit:
+        name = f"{changes} {backend}"
+        if name not in self._units:
+            try:
+                self._units[name] = Unit(self._options.hardware, backend=backend,
+                                         overrides={**self._options.overrides, **changes})
+            except ValueError as error:
+                if changes or backend != "cpu":
+                    raise
+                raise InputError(str(error)) from error
+        return self._units[name]
 
 
 class _Attention:
     """Puts a method's attention into the model."""
 
-    def __init__(self, options: Options, network: Any, unit: Unit) -> None:
+    def __init__(self, options: Options, network: Any, units: _Units) -> None:
         self._options = options
         self._network = network
-        self._unit = unit
+        self.unit = units
+
+    def golden(self, method: Method, index: int,
+               observer: huggingface.Observer | None) -> huggingface.Attention:
+        """For prompt `index`, whose draws are its own."""
+        samples = method.samples[0] if len(method.samples) == 1 else method.samples
+        return huggingface.Attention(self.unit(method), method.values, method.scores, samples,
+                                     method.bernoulli, seed_of_prompt(self._options.seed, index),
+                                     observer)
 
     def use(self, method: Method, index: int, observer: huggingface.Observer | None) -> None:
-        """For prompt `index`, whose draws are its own."""
+        """The same, and the model has it from now on."""
         network, options = self._network, self._options
         if method.golden:
-            samples = method.samples[0] if len(method.samples) == 1 else method.samples
-            huggingface.attach(network, self._unit, values=method.values, scores=method.scores,
-                               samples=samples, bernoulli=method.bernoulli,
-                               seed=seed_of_prompt(options.seed, index), prefill=options.prefill,
-                               observer=observer)
+            attention = self.golden(method, index, observer)
+            fields = {field.name: getattr(attention, field.name)
+                      for field in dataclasses.fields(attention)}
+            huggingface.attach(network, fields.pop("unit"), prefill=options.prefill, **fields)
             return
         if method.attention == "santasim_cuda":
-            try:
-                import santa_gpu.huggingface
-            except ImportError as error:
-                raise InputError(f"--method: {method.text}: santa_gpu is not installed") from error
-            santa_gpu.huggingface.register(samples=method.samples[0],
-                                           seed=seed_of_prompt(options.seed, index))
+            _register_cuda(method, seed_of_prompt(options.seed, index))
         network.set_attn_implementation(method.attention)
 
     def check(self, method: Method) -> None:
         """Refuses what the model or the unit cannot do before anything is computed."""
+        if method.attention == "santasim_cuda":
+            _check_cuda(self._options, method, self._network)
         try:
             self.use(method, 0, None)
         except ValueError as error:
             raise InputError(f"--method: {method.text}: {error}") from error
 
 
-def _configuration(options: Options, work: _Work, model: models.Model, method: Method, unit: Unit,
-                   max_new_tokens: int) -> Record:
+def _register_cuda(method: Method, seed: int) -> None:
+    import santa_gpu.huggingface
+    santa_gpu.huggingface.register(samples=method.samples[0], seed=seed)
+
+
+def _check_cuda(options: Options, method: Method, network: Any) -> None:
+    """santasim_cuda leaves what its kernels cannot do to PyTorch; here that is another method."""
+    def refuse(found: str, allowed: str) -> InputError:
+        return InputError(f"--method: {method.text}: {found}; allowed: {allowed}")
+
+    try:
+        import santa_gpu.huggingface  # noqa: F401
+    except ImportError as error:
+        raise InputError(f"--method: {method.text}: santa_gpu is not installed") from error
+    if network.device.type != "cuda":
+        raise refuse(f"--device: got {options.device}", "cuda")
+    if options.dtype == "float32":
+        raise refuse("--dtype: got float32", "bfloat16, float16")
+    config = network.config.get_text_config()
+    dimension = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    built = sorted(santa_gpu.head_dimensions())
+    if dimension not in built:
+        raise refuse(f"the model has heads of {dimension} features",
+                     f"{', '.join(map(str, built))}, for which santa_gpu was built")
+
+
+def _configuration(options: Options, work: _Work, model: models.Model, method: Method,
+                   units: _Units, max_new_tokens: int) -> Record:
     """All that decides the numbers."""
     found: Record = {
         "task": work.description, "max_new_tokens": max_new_tokens, "sampling": options.sampling,
@@ -140,8 +192,11 @@ def _configuration(options: Options, work: _Work, model: models.Model, method: M
                   "dtype": options.dtype, "device": options.device},
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__}}
     if method.golden:
+        unit = units(method)
         found["unit"] = {"name": unit.name, "hash": unit.hash}
         found["prefill"] = options.prefill
+        if options.batch > 1:  # PyTorch's sums depend on it
+            found["batch"] = options.batch
     return found
 
 
@@ -160,17 +215,19 @@ def _check_lengths(options: Options, work: _Work, model: models.Model, max_new_t
 
 def run(options: Options) -> None:
     """Adds what is missing to the files of options.out."""
-    unit = _unit(options)
+    units = _Units(options)
+    if options.batch > 1 and options.prefill != "dense":
+        raise InputError(f"--batch: got {options.batch} with --prefill {options.prefill}; allowed: 1")
     question = None if options.task in RULER else _question_work(options)  # before a model is read
     model = models.load(options.model, gguf_file=options.gguf_file, dtype=options.dtype,
                         device=options.device)
     work = question or _ruler_work(options, model)
     max_new_tokens = options.max_new_tokens or work.task.max_new_tokens
     _check_lengths(options, work, model, max_new_tokens)
-    attention = _Attention(options, model.network, unit)
+    attention = _Attention(options, model.network, units)
     for method in options.methods:
         attention.check(method)
-    configurations = [_configuration(options, work, model, method, unit, max_new_tokens)
+    configurations = [_configuration(options, work, model, method, units, max_new_tokens)
                       for method in options.methods]
     for place, method in enumerate(options.methods):
         if configurations[place] in configurations[:place]:
@@ -180,11 +237,13 @@ def run(options: Options) -> None:
         for method, configuration in zip(options.methods, configurations):
             stores.append(Store(options.out, configuration, f"{options.shard}of{options.shards}"))
             if method.golden:  # for `energy`, which simulates this very unit
-                write_atomically(options.out / f"{stores[-1].name}.yaml", unit.canonical_yaml)
+                write_atomically(options.out / f"{stores[-1].name}.yaml",
+                                 units(method).canonical_yaml)
         for index in range(options.shard, work.count, options.shards):
             missing = [(method, store) for method, store in zip(options.methods, stores)
                        if index not in store.done
-                       or (_traced(options, method, index) and not store.trace(index).exists())]
+                       or (_traced(options, method, index) and not store.trace(index).exists()
+                           and not cost_path(options.out, store.name, index).exists())]
             if missing:
                 _one_prompt(options, work, model, attention, max_new_tokens, index, missing)
     finally:
@@ -196,37 +255,81 @@ def _traced(options: Options, method: Method, index: int) -> bool:
     return method.golden and index < options.traces
 
 
+class _Asked:
+    """One method that answers a prompt, and what it reads."""
+
+    def __init__(self, options: Options, method: Method, store: Store, index: int,
+                 prompt_tokens: int) -> None:
+        self.method = method
+        self.store = store
+        first_step = prompt_tokens if options.prefill == "sampled" else 0
+        self.access = Access(method.values == "dense", first_step) if method.golden else None
+        self.last = traces.LastStep()
+        self.observer: huggingface.Observer | None = self.access
+        if self.access is not None and _traced(options, method, index):
+            self.observer = traces.both(self.access, self.last)
+
+
 def _one_prompt(options: Options, work: _Work, model: models.Model, attention: _Attention,
                 max_new_tokens: int, index: int, missing: list[tuple[Method, Store]]) -> None:
     """Asks one prompt with each method; a prefill that methods have in common is computed once."""
     prompt = work.prompt(index)
     tokens = model.tokens(prompt)
     network = model.network
+    more: dict[str, Any] = {"max_new_tokens": max_new_tokens, "end": model.end,
+                            "sampling": options.sampling, "seed": options.seed, "index": index}
+    asked = [_Asked(options, method, store, index, len(tokens)) for method, store in missing]
+    # The dense prefill of the golden method is PyTorch's own.
+    common = [one for one in asked if one.method.attention == "sdpa"
+              or (one.method.golden and options.prefill == "dense")]
     shared: generate.Prefilled | None = None
-    for method, store in missing:
-        first_step = len(tokens) if options.prefill == "sampled" else 0
-        access = Access(method.values == "dense", first_step) if method.golden else None
-        last = traces.LastStep()
-        observer = None
-        if access is not None:
-            observer = traces.both(access, last) if _traced(options, method, index) else access
-        attention.use(method, index, observer)
-        # The dense prefill of the golden method is PyTorch's own.
-        common = method.attention == "sdpa" or (method.golden and options.prefill == "dense")
-        if common and shared is None:
-            shared = generate.prefill(network, tokens)
-        start = shared if common and shared is not None else generate.prefill(network, tokens)
-        answer = generate.answer(
-            network, start, max_new_tokens=max_new_tokens, end=model.end,
-            sampling=options.sampling, seed=options.seed, index=index)
-        text = model.text(answer.tokens)
-        score = work.task.grade(text, prompt.gold)
-        if last.steps:
-            traces.write(store.trace(index), last, model=options.model.resolve().name,
-                         text=work.description["name"])
-        store.add({"index": index, "score": score, "answer": text,
-                   "prompt_tokens": len(tokens), "new_tokens": len(answer.tokens),
-                   "ended": answer.ended,
-                   "access": access.record() if access is not None else None})
-        print(f"{work.description['name']} {index}: {method.text}: {score:g}", file=sys.stderr,
-              flush=True)
+    if common:
+        network.set_attn_implementation("sdpa")
+        shared = generate.prefill(network, tokens)
+    windows = shared is not None and any(layer.is_sliding for layer in shared.cache.layers)
+    if windows and options.batch > 1:
+        raise InputError(f"--batch: got {options.batch}; allowed: 1, for {options.model} has sliding "
+                         "windows")
+    held = [] if windows else [one for one in common if one.method.golden]
+    for one in asked:
+        if one in held:
+            continue
+        attention.use(one.method, index, one.observer)
+        start = shared if one in common and shared is not None else generate.prefill(network, tokens)
+        _keep(work, model, options, prompt, index, len(tokens), one,
+              generate.answer(network, start, **more))
+    for backend in BACKENDS:
+        mine = [one for one in held if one.method.backend == backend]
+        for first in range(0, len(mine), options.batch):
+            assert shared is not None
+            some = mine[first:first + options.batch]
+            found = _together(options, network, attention, index, shared, some, more)
+            for one, answer in zip(some, found):
+                _keep(work, model, options, prompt, index, len(tokens), one, answer)
+
+
+def _together(options: Options, network: Any, attention: _Attention, index: int,
+              start: generate.Prefilled, asked: list[_Asked],
+              more: dict[str, Any]) -> list[generate.Answer]:
+    """Golden methods as one batch, of options.batch rows always: PyTorch's sums depend on it."""
+    attentions = [attention.golden(one.method, index, one.observer) for one in asked]
+    units: list[Unit | None] = [one.unit for one in attentions]
+    idle = options.batch - len(asked)
+    cache = huggingface.UnitCache(start.cache, units + [None] * idle)
+    huggingface.attach_each(network, attentions + attentions[:1] * idle)
+    return generate.answers(network, start, cache, options.batch, **more)[:len(asked)]
+
+
+def _keep(work: _Work, model: models.Model, options: Options, prompt: Prompt, index: int,
+          prompt_tokens: int, asked: _Asked, answer: generate.Answer) -> None:
+    text = model.text(answer.tokens)
+    score = work.task.grade(text, prompt.gold)
+    if asked.last.steps:
+        traces.write(asked.store.trace(index), asked.last, model=options.model.resolve().name,
+                     text=work.description["name"])
+    asked.store.add({"index": index, "score": score, "answer": text, "tokens": answer.tokens,
+                     "prompt_tokens": prompt_tokens, "new_tokens": len(answer.tokens),
+                     "ended": answer.ended,
+                     "access": asked.access.record() if asked.access is not None else None})
+    print(f"{work.description['name']} {index}: {asked.method.text}: {score:g}", file=sys.stderr,
+          flush=True)

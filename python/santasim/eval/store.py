@@ -72,7 +72,7 @@ def configurations(folder: Path) -> dict[str, Record]:
     if not folder.is_dir():
         raise InputError(f"{folder}: not a folder; allowed: the folder of --out of a run")
     found = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(path for path in folder.glob("*.json") if path.name.count(".") == 1):
         try:
             configuration = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
@@ -146,3 +146,39 @@ def merge(target: Path, sources: list[Path]) -> dict[str, int]:
         write_atomically(target / f"{name}.merged.jsonl", "".join(
             json.dumps(records[index], sort_keys=True) + "\n" for index in sorted(records)))
     return {name: len(records) for name, records in found.items()}
+
+
+def _apart_from_the_machine(configuration: Record) -> str:
+    """A configuration without what computed it."""
+    method = {key: value for key, value in configuration["method"].items() if key != "backend"}
+    model = {key: value for key, value in configuration["model"].items() if key != "device"}
+    return canonical({**configuration, "method": method, "model": model, "versions": None})
+
+
+def compare(first: Path, second: Path) -> str:
+    """Compares the answers that two folders have in common, but for backend, device and versions.
+
+    Returns what was compared. Raises Conflict at the first answer that is another.
+    """
+    sides: list[dict[str, list[str]]] = []
+    for folder in (first, second):
+        side: dict[str, list[str]] = {}
+        for name, configuration in configurations(folder).items():
+            side.setdefault(_apart_from_the_machine(configuration), []).append(name)
+        sides.append(side)
+    pairs = [(mine, other) for key, names in sides[0].items() for mine in names
+             for other in sides[1].get(key, [])]
+    compared = tokens = 0
+    for mine, other in pairs:
+        left, right = answers(first, mine), answers(second, other)
+        for index in sorted(set(left) & set(right)):
+            for field in ("tokens", "ended", "score", "access"):
+                if left[index][field] != right[index][field]:
+                    raise Conflict(f"prompt {index}: {field}: {first}/{mine} has {left[index][field]}, "
+                                   f"{second}/{other} has {right[index][field]}")
+            compared += 1
+            tokens += len(left[index]["tokens"])
+    if compared == 0:
+        raise InputError(f"{first}, {second}: no answer to one prompt with one method in both; "
+                         "allowed: runs that differ in backend, device or versions alone")
+    return f"the same: {compared} answers of {len(pairs)} pairs of configurations, {tokens} tokens"

@@ -39,7 +39,7 @@ def write(path: Path, last: LastStep, *, model: str, text: str) -> None:
         "format": "santasim-trace", "format_version": "1", "kind": "captured", "model": model,
         "model_licence": "that of the model", "text": text, "text_licence": "generated",
         "layers": ",".join(str(step.layer) for step in steps), "query_heads": str(query_heads),
-        "kv_heads": str(first.key.shape[0]), "head_dimension": str(features),
+        "kv_heads": str(first.cache.kv_heads), "head_dimension": str(features),
         "context_length": str(context), "decode_position": str(context - 1),
         "softmax_scale": repr(float(features ** -0.5 if first.scale is None else first.scale)),
         "rotary": "applied", "step": str(first.step)}

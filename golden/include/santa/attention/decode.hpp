@@ -61,6 +61,7 @@ DecodeResult decode(const KvHead& cache, std::uint32_t context, const DecodeRequ
                     const DecodeOptions& options, DecodeWorkspace& workspace);
 
 // Output in real units: output / 2^8 * 2^value_exponent.
+std::vector<float> dequantize_output(const std::vector<std::int16_t>& output, const KvHead& cache);
 std::vector<float> dequantize_output(const DecodeResult& result, const KvHead& cache);
 
 }  // namespace santa::attention
