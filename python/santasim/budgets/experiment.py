@@ -138,7 +138,7 @@ def _fixed(options: argparse.Namespace, kind: str, schedules: Callable[[int], di
     wanted = {"kind": kind, **setting.description, "attention": setting.attention, "seed": options.seed,
               "first_prompt": options.first_prompt, "prompts": options.prompts,
               "measure": "answers" if answers else "follow",
-              "schedules": {name: list(schedule or ()) for name, schedule in named.items()}}
+              "schedules": [[name, list(schedule or ())] for name, schedule in named.items()]}
     name = f"{kind}-{wanted['measure']}"
     if answers and options.traces:
         traces = options.out / "traces"

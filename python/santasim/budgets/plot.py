@@ -24,7 +24,7 @@ def _ablation(axis: pyplot.Axes, found: Rows, measure: str) -> None:
     estimates = [bootstrap(line) for line in found.measures[measure]]
     base, layers = estimates[0], estimates[1:]
     axis.axhspan(base.low, base.high, alpha=0.3, color=_COLOURS["band"])
-    samples = found.configuration["schedules"]["base"][0]
+    samples = max(found.samples(0))
     axis.axhline(base.mean, color=_COLOURS["band"], label=f"S = {samples} in all layers, 95 %")
     means = np.array([estimate.mean for estimate in layers])
     axis.errorbar(range(len(layers)), means, capsize=2, fmt="o", ms=4, color=_COLOURS["point"],

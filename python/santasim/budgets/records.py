@@ -19,6 +19,9 @@ from types import TracebackType
 from santasim.eval.errors import InputError
 from santasim.eval.store import Conflict, Record, canonical, write_atomically
 
+_BEGINNING = 1 << 40
+"""Byte of the claims that a process locks while it begins; tasks are far below."""
+
 Check = Callable[[Record], bool]
 """Whether a record is of the form that its kind of work has; `task` is checked already."""
 
@@ -95,14 +98,14 @@ class Folder:
             self._claims = os.open(folder / f"{name}.claims", os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise InputError(f"--out: {folder}: {error.strerror}; allowed: a folder to write in") from error
-        fcntl.lockf(self._claims, fcntl.LOCK_EX)  # one process at a time writes the configuration
+        fcntl.lockf(self._claims, fcntl.LOCK_EX, 1, _BEGINNING)  # one at a time writes the configuration
         found = configuration(folder, name)
         if found is None:
             write_atomically(folder / f"{name}.json", json.dumps(wanted, indent=1, sort_keys=True) + "\n")
         elif canonical(found) != canonical(wanted):
             raise InputError(f"{folder / name}.json: {_differences(found, wanted)[0]}; allowed: the "
                              "options that this folder was begun with, or another folder")
-        fcntl.lockf(self._claims, fcntl.LOCK_UN)
+        fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, _BEGINNING)
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         self.refresh()
 

@@ -34,10 +34,10 @@ class Rows:
 
     @property
     def schedules(self) -> list[str]:
-        return list(self.configuration["schedules"])
+        return [name for name, _ in self.configuration["schedules"]]
 
-    def total(self, place: int) -> int:
-        return sum(self.configuration["schedules"][self.schedules[place]])
+    def samples(self, place: int) -> list[int]:
+        return list(self.configuration["schedules"][place][1])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,8 +97,8 @@ def rows(folder: Path, name: str) -> Rows | None:
         return None
     try:
         schedules, first, prompts = found["schedules"], found["first_prompt"], found["prompts"]
-        plan = Fixed(tuple(map(tuple, schedules.values())), first, prompts, found["seed"])
-    except (KeyError, AttributeError, TypeError) as error:
+        plan = Fixed(tuple(tuple(budgets) for _, budgets in schedules), first, prompts, found["seed"])
+    except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"{folder / name}.json: not of this work; allowed: the file that a run "
                          "wrote") from error
     records = stored(folder, name, plan.check)
@@ -158,7 +158,7 @@ def _table(found: Rows) -> list[str]:
             cells.append(_number(bootstrap(values[place]), digits))
             cells.append("–" if place == 0 else _number(bootstrap(values[place] - values[0]), digits))
         read = float(found.measures["values read, %"][place].mean())
-        lines.append(f"| {name} | {found.total(place)} | {' | '.join(cells)} | {read:.1f} |")
+        lines.append(f"| {name} | {sum(found.samples(place))} | {' | '.join(cells)} | {read:.1f} |")
     return [*lines, ""]
 
 

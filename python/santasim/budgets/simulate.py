@@ -20,17 +20,18 @@ def simulate(folder: Path, program: str) -> None:
                          "--reward accuracy --traces N")
     steps: dict[str, list[list[float]]] = {}
     attention = {key: value for key, value in found["attention"].items() if key != "unit"}
-    for name, schedule in found["schedules"].items():
+    for name, schedule in found["schedules"]:
         traces = sorted((folder / "traces").glob(f"{name}.*.safetensors"),
                         key=lambda path: int(path.name.split(".")[1]))
         if not traces:
             raise InputError(f"{folder / 'traces'}: no kept steps of {name}; allowed: the folder of "
                              "compare --reward accuracy --traces N")
+        budgets = schedule[:1] if len(set(schedule)) == 1 else schedule
         steps[name] = []
         for trace in traces:
             energy_pj, time_ns = step_cost(
                 program, trace, folder / "unit.yaml",
-                {"seed": found["seed"], "method": {**attention, "samples": schedule}})
+                {"seed": found["seed"], "method": {**attention, "samples": budgets}})
             steps[name].append([int(trace.name.split(".")[1]), round(1e-3 * energy_pj, 6), time_ns])
     prompts = {name: [step[0] for step in found] for name, found in steps.items()}
     if len(set(map(tuple, prompts.values()))) != 1:

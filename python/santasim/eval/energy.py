@@ -88,7 +88,8 @@ def step_cost(program: str, path: Path, unit: Path, configuration: Record) -> tu
         parts = ([(layers, budgets[0])] if len(budgets) == 1 else
                  [([layer], budget) for layer, budget in zip(layers, budgets)])
         for part, samples in parts:
-            found = run_simulator(_command(program, path, unit, method, seed, metadata["step"], part, samples))
+            found = run_simulator(_command(program, path, unit, method, seed, metadata["step"], part,
+                                           samples))
             energy += found["energy"]["total_pj"]["mid"]
             time += found["latency"]["ns"]
             # Other draws have another error; then this is not the energy of that answer.
