@@ -74,7 +74,7 @@ def _check_schedules(evaluator: Evaluator, schedules: dict[str, Schedule | None]
         try:
             evaluator.check(schedule)
         except ValueError as error:
-            raise InputError(f"--schedule: {name}: {error}") from error
+            raise InputError(f"schedule {name}: {error}") from error
 
 
 def _references(options: argparse.Namespace, setting: _Setting, first: int, prompts: int) -> None:
@@ -191,6 +191,7 @@ def train(options: argparse.Namespace) -> None:
         if options.total < layers:
             raise InputError(f"--total: got {options.total}; allowed: at least {layers}, a sample for each "
                              "layer of the model")
+        _check_schedules(setting.evaluator, {"of one sample a layer": (1,) * layers})
         if options.energy is None:
             return
         table = cost.read(options.energy)

@@ -1,4 +1,7 @@
-"""Energy and time of a comparison's kept steps: each goes through the simulator with its own draws."""
+"""Energy and time of a comparison's kept steps: each goes through the simulator with its own draws.
+
+Layers are simulated one by one, whatever their budgets, so that sums compare.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +21,23 @@ def simulate(folder: Path, program: str) -> None:
     if found is None:
         raise InputError(f"{folder / 'compare-answers.json'}: missing; allowed: the folder of compare "
                          "--reward accuracy --traces N")
-    steps: dict[str, list[list[float]]] = {}
+    schedules = dict(found["schedules"])
+    kept = {name: {int(path.name.split(".")[1]): path
+                   for path in (folder / "traces").glob(f"{name}.*.safetensors")} for name in schedules}
+    prompts = sorted(set().union(*kept.values()))
+    for name, traces in kept.items():
+        if not prompts or sorted(traces) != prompts:
+            raise InputError(f"{folder / 'traces'}: {name}: steps of prompts {sorted(traces)}; allowed: of "
+                             "the same ones for each schedule, at least one; compare --traces N keeps them")
     attention = {key: value for key, value in found["attention"].items() if key != "unit"}
-    for name, schedule in found["schedules"]:
-        traces = sorted((folder / "traces").glob(f"{name}.*.safetensors"),
-                        key=lambda path: int(path.name.split(".")[1]))
-        if not traces:
-            raise InputError(f"{folder / 'traces'}: no kept steps of {name}; allowed: the folder of "
-                             "compare --reward accuracy --traces N")
-        budgets = schedule[:1] if len(set(schedule)) == 1 else schedule
+    steps: dict[str, list[list[float]]] = {}
+    for name, schedule in schedules.items():
         steps[name] = []
-        for trace in traces:
+        for prompt in prompts:
             energy_pj, time_ns = step_cost(
-                program, trace, folder / "unit.yaml",
-                {"seed": found["seed"], "method": {**attention, "samples": budgets}})
-            steps[name].append([int(trace.name.split(".")[1]), round(1e-3 * energy_pj, 6), time_ns])
-    prompts = {name: [step[0] for step in found] for name, found in steps.items()}
-    if len(set(map(tuple, prompts.values()))) != 1:
-        raise InputError(f"{folder / 'traces'}: steps of other prompts for {', '.join(prompts)}; allowed: "
-                         "of the same")
+                program, kept[name][prompt], folder / "unit.yaml",
+                {"seed": found["seed"], "method": {**attention, "samples": schedule}})
+            steps[name].append([prompt, round(1e-3 * energy_pj, 6), time_ns])
     write_atomically(folder / "energy.json", json.dumps(
         {"unit": found["attention"]["unit"], "columns": ["prompt", "energy_nj", "time_ns"],
-         "steps": steps}, indent=None, separators=(",", ": ")).replace("]],", "]],\n") + "\n")
+         "steps": steps}, separators=(",", ": ")).replace("]],", "]],\n") + "\n")
