@@ -82,7 +82,7 @@ def _references(options: argparse.Namespace, setting: _Setting, first: int, prom
     plan = Fixed((None,), first, prompts, options.seed)
     # One file for each range of prompts.
     name = f"dense-{first}-{prompts}"
-    with Folder(options.out, name, {"kind": "dense", **setting.description}, plan.check) as folder:
+    with _folder(options, name, {"kind": "dense", **setting.description}, plan) as folder:
         _work(folder, plan, options, setting, setting.evaluator.answers)
         setting.evaluator.references.update(
             {record["prompt"]: record for record in folder.records.values()})
@@ -108,29 +108,27 @@ def _agree(processes: Processes, folder: Folder) -> None:
         raise InputError("--out: processes see other records; allowed: a folder that all share")
 
 
-def _begin(options: argparse.Namespace) -> _Setting:
-    """Every process learns of bad input of any of them."""
-    processes: Processes = options.processes
-    setting, message = None, None
-    try:
+def _begin(options: argparse.Namespace, prepare: Callable[[_Setting], None]) -> _Setting:
+    """Model and unit, checked by `prepare`; every process learns of bad input of any."""
+    def begin() -> _Setting:
         setting = _setting(options)
-        options.prepare(options, setting)
-    except InputError as error:
-        message = str(error)
-    messages = list(filter(None, processes.gather(message)))
-    if messages:
-        raise InputError(messages[0])
-    assert setting is not None
-    processes.met = True
+        prepare(setting)
+        return setting
+
+    setting: _Setting = options.processes.together(begin)
     return setting
+
+
+def _folder(options: argparse.Namespace, name: str, wanted: Record, plan: Plan) -> Folder:
+    folder: Folder = options.processes.together(lambda: Folder(options.out, name, wanted, plan.check))
+    return folder
 
 
 def _fixed(options: argparse.Namespace, kind: str, schedules: Callable[[int], dict[str, Schedule | None]]
            ) -> None:
     """Prompts with several schedules; PyTorch's attention is among those of answers."""
-    options.prepare = lambda options, setting: _check_schedules(
-        setting.evaluator, schedules(setting.evaluator.layers))
-    setting = _begin(options)
+    setting = _begin(options, lambda setting: _check_schedules(
+        setting.evaluator, schedules(setting.evaluator.layers)))
     named = schedules(setting.evaluator.layers)
     plan = Fixed(tuple(named.values()), options.first_prompt, options.prompts, options.seed)
     _references(options, setting, options.first_prompt, options.prompts)
@@ -147,7 +145,7 @@ def _fixed(options: argparse.Namespace, kind: str, schedules: Callable[[int], di
         setting.evaluator.traces = lambda task: (
             traces / f"{list(named)[task.fields['schedule']]}.{task.prompts[0]}.safetensors"
             if task.prompts[0] < options.first_prompt + options.traces else None)
-    with Folder(options.out, name, wanted, plan.check) as folder:
+    with _folder(options, name, wanted, plan) as folder:
         _work(folder, plan, options, setting,
               setting.evaluator.answers if answers else setting.evaluator.follow)
 
@@ -185,7 +183,7 @@ def train(options: argparse.Namespace) -> None:
     """Algorithm 1."""
     table: cost.Table | None = None
 
-    def prepare(options: argparse.Namespace, setting: _Setting) -> None:
+    def prepare(setting: _Setting) -> None:
         nonlocal table
         layers = setting.evaluator.layers
         if options.total < layers:
@@ -211,8 +209,7 @@ def train(options: argparse.Namespace) -> None:
                              f"samples; allowed: to {largest}, which a schedule of --total "
                              f"{options.total} may have")
 
-    options.prepare = prepare
-    setting = _begin(options)
+    setting = _begin(options, prepare)
     evaluator = setting.evaluator
     plan = Training(evaluator.layers, options.total, options.iterations, options.episodes,
                     options.questions, options.prompts, options.learning_rate, options.seed)
@@ -233,5 +230,5 @@ def train(options: argparse.Namespace) -> None:
               **dataclasses.asdict(plan), "reward": options.reward,
               "energy": None if table is None else
               {"weight_per_uj": options.energy_weight, "table": hash_of(dataclasses.asdict(table))}}
-    with Folder(options.out, "train", wanted, plan.check) as folder:
+    with _folder(options, "train", wanted, plan) as folder:
         _work(folder, plan, options, setting, episode)

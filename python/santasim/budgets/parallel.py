@@ -7,10 +7,13 @@ task and no record: those are in the shared folder, where workers outside of thi
 from __future__ import annotations
 
 import os
-from typing import Any
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from santasim.eval.errors import InputError
 
+Result = TypeVar("Result")
 _STARTED_BY_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")
 
 
@@ -19,6 +22,8 @@ class Processes:
 
     def __init__(self) -> None:
         self._world: Any = None
+        self._met = False
+        self._error: str | None = None
         if any(name in os.environ for name in _STARTED_BY_MPI):
             try:
                 from mpi4py import MPI
@@ -26,8 +31,6 @@ class Processes:
                 raise InputError(f"mpi4py: {error}; needed under mpirun; without it start processes "
                                  "one by one, each with its own --worker") from error
             self._world = MPI.COMM_WORLD
-        self.met = False
-        """Whether all processes have begun the work."""
         self.rank: int = 0 if self._world is None else self._world.Get_rank()
         self.size: int = 1 if self._world is None else self._world.Get_size()
 
@@ -35,7 +38,34 @@ class Processes:
         """One value of each process, in each process."""
         return [value] if self._world is None else self._world.allgather(value)
 
-    def abort(self, code: int) -> None:
-        """Ends all processes where others may wait for this one."""
-        if self.size > 1:
-            self._world.Abort(code)
+    def together(self, action: Callable[[], Result]) -> Result:
+        """`action` in each process; where it refuses in any, all raise the first one's InputError."""
+        result: Result | None = None
+        message = None
+        try:
+            result = action()
+        except InputError as error:
+            message = str(error)
+        self._error = self._first(message)
+        if self._error is not None:
+            raise InputError(self._error)
+        self._met = True
+        return cast(Result, result)
+
+    def _first(self, message: str | None) -> str | None:
+        return next(filter(None, self.gather(message)), None)
+
+    def end(self, text: str, code: int) -> None:
+        """Says an error, once where all processes have it, before this process ends.
+
+        Where others may still work, as they do behind together(), they are ended.
+        """
+        alone = self._world is None or (self._met and self._error is None)
+        if not alone and self._error is None:
+            self._error = self._first(text)
+        if alone or self.rank == 0:
+            print(f"santasim.budgets: {text if alone else self._error}", file=sys.stderr, flush=True)
+        if self._world is not None:
+            if alone:
+                self._world.Abort(code)
+            self.gather(None)  # nobody ends before rank 0 has said it

@@ -181,9 +181,12 @@ def _simulate(arguments: argparse.Namespace) -> None:
 
 def main(words: Sequence[str]) -> int:
     """Runs one command."""
-    processes: Processes | None = None
     try:
         processes = Processes()
+    except InputError as error:
+        print(f"santasim.budgets: {error}", file=sys.stderr)
+        return 2
+    try:
         arguments = _parser().parse_args(words)
         if arguments.command in ("ablate", "train", "compare"):
             arguments.processes = processes
@@ -191,15 +194,9 @@ def main(words: Sequence[str]) -> int:
         else:
             {"cost": _cost, "report": _report, "simulate": _simulate}[arguments.command](arguments)
     except InputError as error:
-        # Before processes have met, each finds the same; afterwards others may wait for this one.
-        if processes is None or processes.rank == 0 or processes.met:
-            print(f"santasim.budgets: {error}", file=sys.stderr, flush=True)
-        if processes is not None and processes.met:
-            processes.abort(2)
+        processes.end(str(error), 2)
         return 2
     except Conflict as error:
-        print(f"santasim.budgets: {error}", file=sys.stderr, flush=True)
-        if processes is not None:
-            processes.abort(1)
+        processes.end(str(error), 1)
         return 1
     return 0

@@ -98,7 +98,21 @@ class Folder:
             self._claims = os.open(folder / f"{name}.claims", os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise InputError(f"--out: {folder}: {error.strerror}; allowed: a folder to write in") from error
-        fcntl.lockf(self._claims, fcntl.LOCK_EX, 1, _BEGINNING)  # one at a time writes the configuration
+        try:
+            self._begin(folder, name, wanted)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            try:
+                self.refresh()
+            except BaseException:
+                os.close(self._file)
+                raise
+        except BaseException:
+            os.close(self._claims)  # with its locks
+            raise
+
+    def _begin(self, folder: Path, name: str, wanted: Record) -> None:
+        """Writes the configuration, or compares it with the one that is there; one process at a time."""
+        fcntl.lockf(self._claims, fcntl.LOCK_EX, 1, _BEGINNING)
         found = configuration(folder, name)
         if found is None:
             write_atomically(folder / f"{name}.json", json.dumps(wanted, indent=1, sort_keys=True) + "\n")
@@ -106,8 +120,6 @@ class Folder:
             raise InputError(f"{folder / name}.json: {_differences(found, wanted)[0]}; allowed: the "
                              "options that this folder was begun with, or another folder")
         fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, _BEGINNING)
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        self.refresh()
 
     def __enter__(self) -> Folder:
         return self
