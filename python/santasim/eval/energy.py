@@ -49,8 +49,7 @@ def _command(program: str, trace: Path, unit: Path, method: Record, seed: int, s
     return words
 
 
-def run_simulator(words: list[str]) -> Any:
-    """The JSON that a run of the simulator prints."""
+def _run(words: list[str]) -> Any:
     try:
         outcome = subprocess.run(words, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -75,7 +74,7 @@ def _relative_error(trace: Any, layers: Sequence[str], scale: float) -> float:
     return float(np.sqrt(error / norm))
 
 
-def step_cost(program: str, path: Path, unit: Path, configuration: Record) -> tuple[float, float]:
+def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[float, float]:
     """Energy and time of one step. A budget that differs between layers takes a run for each."""
     index = int(path.name.split(".")[1])
     method = configuration["method"]
@@ -88,8 +87,7 @@ def step_cost(program: str, path: Path, unit: Path, configuration: Record) -> tu
         parts = ([(layers, budgets[0])] if len(budgets) == 1 else
                  [([layer], budget) for layer, budget in zip(layers, budgets)])
         for part, samples in parts:
-            found = run_simulator(_command(program, path, unit, method, seed, metadata["step"], part,
-                                           samples))
+            found = _run(_command(program, path, unit, method, seed, metadata["step"], part, samples))
             energy += found["energy"]["total_pj"]["mid"]
             time += found["latency"]["ns"]
             # Other draws have another error; then this is not the energy of that answer.
@@ -112,7 +110,7 @@ def simulate(folder: Path, program: str) -> list[Cost]:
         unit = folder / f"{name}.yaml"
         key = report.column(configuration), report.row(configuration)
         for trace in traces:
-            found.setdefault(key, []).append(step_cost(program, trace, unit, configuration))
+            found.setdefault(key, []).append(_step(program, trace, unit, configuration))
     if not found:
         raise InputError(f"{folder}: no kept steps; allowed: the folder of a run with --traces")
     costs = []
