@@ -171,6 +171,7 @@ def test_what_model_or_unit_cannot_do_is_refused(model, tmp_path, monkeypatch, c
 
 
 def test_a_missing_model_and_wrong_tables_are_refused(model, training, tmp_path, capsys):
+    assert "compare-answers.json: missing" in refused(capsys, "simulate", str(training))
     assert "--model: none: not a folder" in refused(capsys, *words("train", "none", tmp_path, *TRAIN))
     table = tmp_path / "table.json"
     for content, message in (("{", "not a table"), ("[]", "not a table"), ('{"format": "x"}', "not a table"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import os
 import sys
@@ -126,6 +127,14 @@ def _parser() -> _Parser:
     return parser
 
 
+def _module(name: str) -> Any:
+    """A module of this package, with what it needs from others."""
+    try:
+        return importlib.import_module(f".{name}", __package__)
+    except ImportError as error:
+        raise InputError(f"{error}; needed: pip install './python[eval]'") from error
+
+
 def _evaluate(arguments: argparse.Namespace) -> None:
     arguments.overrides = {}
     for assignment in arguments.set:
@@ -150,15 +159,11 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     else:
         arguments.traces = 0
     os.environ.update(HF_HUB_OFFLINE="1", TQDM_DISABLE="1")  # read where transformers is imported
-    try:
-        from . import experiment
-    except ImportError as error:
-        raise InputError(f"{error}; needed: pip install './python[eval]'") from error
-    getattr(experiment, arguments.command)(arguments)
+    getattr(_module("experiment"), arguments.command)(arguments)
 
 
 def _cost(arguments: argparse.Namespace) -> None:
-    from . import cost
+    cost = _module("cost")
     attention: dict[str, Any] = {"values": arguments.values, "scores": arguments.scores}
     if arguments.scores != "exact":
         attention["bernoulli"] = arguments.bernoulli
@@ -167,16 +172,13 @@ def _cost(arguments: argparse.Namespace) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from .report import tables
-    print(tables(arguments.results), end="")
+    print(_module("report").tables(arguments.results), end="")
     if arguments.plots is not None:
-        from .plot import draw
-        draw(arguments.results, arguments.plots)
+        _module("plot").draw(arguments.results, arguments.plots)
 
 
 def _simulate(arguments: argparse.Namespace) -> None:
-    from .simulate import simulate
-    simulate(arguments.results, arguments.program)
+    _module("simulate").simulate(arguments.results, arguments.program)
 
 
 def main(words: Sequence[str]) -> int:
