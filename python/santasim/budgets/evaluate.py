@@ -88,7 +88,7 @@ class Evaluator:
         return lambda numbers: sorted(numbers, key=key)
 
     def answers(self, task: Task) -> Record:
-        """Greedy answers: `accuracy`, the mean grade; the tokens where it is one prompt."""
+        """Greedy answers: `accuracy`, the mean grade; of PyTorch's attention the tokens too."""
         grades, texts = [], []
         access = Access(dense_values=self._attention.values == "dense")
         last = traces.LastStep()
@@ -102,8 +102,8 @@ class Evaluator:
         if path is not None and last.steps:
             traces.write(path, last, model="", text=self._question.name)
         found: Record = {"accuracy": float(np.mean(grades)), **_rows(access)}
-        if len(texts) == 1:
-            found["tokens"] = texts[0]
+        if task.schedule is None:
+            (found["tokens"],) = texts
         return found
 
     @torch.no_grad()

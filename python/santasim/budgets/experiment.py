@@ -126,7 +126,7 @@ def _folder(options: argparse.Namespace, name: str, wanted: Record, plan: Plan) 
 
 def _fixed(options: argparse.Namespace, kind: str, schedules: Callable[[int], dict[str, Schedule | None]]
            ) -> None:
-    """Prompts with several schedules; PyTorch's attention is among those of answers."""
+    """Prompts with several schedules."""
     setting = _begin(options, lambda setting: _check_schedules(
         setting.evaluator, schedules(setting.evaluator.layers)))
     named = schedules(setting.evaluator.layers)
@@ -219,7 +219,6 @@ def train(options: argparse.Namespace) -> None:
 
     def episode(task: Task) -> Record:
         found: Record = measure(task)
-        found.pop("tokens", None)
         found["reward"] = found[options.reward]
         if table is not None and task.schedule is not None:
             found["energy_uj"] = table.energy_uj(task.schedule)
