@@ -113,40 +113,99 @@ Measurements read_tsv(const fs::path& path) {
   return measurements;
 }
 
+// A JSON object of a file, whose members are read by their kind; one that is missing or of another
+// kind is refused by its place in the file ("rows[3].length").
+class Members {
+ public:
+  Members(const nlohmann::json& object, std::string file, std::string name)
+      : object_(object), file_(std::move(file)), name_(std::move(name)) {
+    if (!object_.is_object()) throw input_error(file_, name_, "is no object", kFile);
+  }
+
+  bool has(const char* key) const { return object_.contains(key); }
+  Members object(const char* key) const { return {at(key), file_, full(key)}; }
+  std::string text(const char* key) const {
+    if (!at(key).is_string()) refuse(key, "a text");
+    return at(key).get<std::string>();
+  }
+  std::string text(const char* key, const char* otherwise) const {
+    return has(key) ? text(key) : otherwise;
+  }
+  double number(const char* key) const {
+    if (!at(key).is_number()) refuse(key, "a number");
+    return at(key).get<double>();
+  }
+  std::uint64_t count(const char* key) const {
+    if (!at(key).is_number_unsigned()) refuse(key, "an integer from 0");
+    return at(key).get<std::uint64_t>();
+  }
+  std::vector<Members> list(const char* key) const {
+    if (!at(key).is_array()) refuse(key, "a list");
+    std::vector<Members> members;
+    for (const nlohmann::json& element : at(key)) {
+      members.emplace_back(element, file_, fmt::format("{}[{}]", full(key), members.size()));
+    }
+    return members;
+  }
+
+ private:
+  static constexpr const char* kFile = "a file that gpu/bench wrote";
+
+  const nlohmann::json& at(const char* key) const {
+    const auto member = object_.find(key);
+    if (member == object_.end()) throw input_error(file_, full(key), "is missing", kFile);
+    return *member;
+  }
+  std::string full(const char* key) const { return name_ + (name_.empty() ? "" : ".") + key; }
+  [[noreturn]] void refuse(const char* key, const char* allowed) const {
+    const nlohmann::json& value = at(key);
+    throw input_error(
+        file_, full(key),
+        "got " + (value.is_structured() ? "a list or an object" : config::escaped(value.dump())),
+        allowed);
+  }
+
+  const nlohmann::json& object_;
+  std::string file_;
+  std::string name_;
+};
+
 // What a row of the JSON form measured, in the words of the other form.
-std::string name_of(const nlohmann::json& row) {
-  std::string name = row.at("kernel").get<std::string>();
-  if (row.contains("scheme")) name = row.at("scheme").get<std::string>();
-  if (row.value("scores", "exact") != "exact") name += ", " + row.value("scores", "");
-  if (row.value("spread", 1.0) > 1.0) name += ", peaked";
-  if (row.value("type", "bf16") != "bf16") name += ", " + row.value("type", "");
+std::string name_of(const Members& row) {
+  std::string name = row.text("kernel");
+  if (row.has("scheme")) name = row.text("scheme");
+  const std::string scores = row.text("scores", "exact");
+  if (scores != "exact") name += ", " + scores;
+  if (row.has("spread") && row.number("spread") > 1.0) name += ", peaked";
+  const std::string type = row.text("type", "bf16");
+  if (type != "bf16") name += ", " + type;
   return config::escaped(name);
 }
 
 Measurements read_json(const fs::path& path) {
   const std::string place = config::escaped(path.string());
+  std::ifstream file(path);
+  if (!file) throw input_error(place, "", "cannot be read", "a readable file");
+  const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+  if (json.is_discarded())
+    throw input_error(place, "", "is no JSON", "a file that gpu/bench wrote");
+  const Members members(json, place, "");
   Measurements measurements;
-  try {
-    std::ifstream file(path);
-    const nlohmann::json json = nlohmann::json::parse(file);
-    measurements.device = config::escaped(json.at("device").at("name").get<std::string>());
-    for (const nlohmann::json& row : json.at("rows")) {
-      if (!row.contains("median_us")) continue;  // not run
-      Time time;
-      time.what = name_of(row);
-      time.type = row.value("type", "bf16");
-      time.requests = row.at("requests");
-      time.length = row.at("length");
-      time.samples = row.at("samples");
-      time.median_us = row.at("median_us");
-      time.p5_us = row.at("p5_us");
-      time.p95_us = row.at("p95_us");
-      time.runs = json.at("protocol").at("runs");
-      time.check(place);
-      measurements.times.push_back(time);
-    }
-  } catch (const nlohmann::json::exception& error) {
-    throw input_error(place, "", config::escaped(error.what()), "what gpu/bench writes");
+  measurements.device = config::escaped(members.object("device").text("name"));
+  for (const Members& row : members.list("rows")) {
+    if (!row.has("median_us")) continue;  // not run
+    Time time;
+    time.what = name_of(row);
+    time.type = row.text("type", "bf16");
+    time.requests = row.count("requests");
+    time.length = row.count("length");
+    time.samples = row.count("samples");
+    time.median_us = row.number("median_us");
+    time.p5_us = row.number("p5_us");
+    time.p95_us = row.number("p95_us");
+    time.runs = members.object("protocol").count("runs");
+    time.check(place);
+    measurements.times.push_back(time);
   }
   return measurements;
 }

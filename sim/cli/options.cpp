@@ -10,6 +10,7 @@
 #include "santa/config/message_text.hpp"
 #include "santa/error.hpp"
 #include "shipped_trace.hpp"
+#include "syntax_error.hpp"
 
 namespace santa::cli {
 namespace {
@@ -218,34 +219,6 @@ DescribeOptions check_describe(const CLI::App& describe, const RawDescribeOption
   if (describe.got_subcommand("config")) options.topic = DescribeTopic::kConfiguration;
   if (describe.got_subcommand("energy")) options.topic = DescribeTopic::kEnergy;
   return options;
-}
-
-// The innermost command that was recognised.
-const CLI::App& innermost(const CLI::App& app) {
-  const std::vector<CLI::App*> commands = app.get_subcommands();
-  return commands.empty() ? app : innermost(*commands.front());
-}
-
-// "santasim describe stats", as far as commands were recognised.
-std::string command_name(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  return (parent == nullptr ? "" : command_name(*parent) + " ") + app.get_name();
-}
-
-// One line for a command line that the parser did not understand.
-InputError syntax_error(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App& command = innermost(app);
-  const std::string hint = fmt::format("what {} --help lists", command_name(command));
-  const std::vector<std::string> unknown = app.remaining(true);
-  if (unknown.empty()) return input_error(config::escaped(error.what()), "", "", hint);
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) names.push_back(option->get_name());
-  for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
-  const std::string nearest = config::nearest_name(unknown.front(), names);
-  return input_error(
-      config::in_quotes(unknown.front()), "",
-      nearest.empty() ? "is not known" : fmt::format("is not known, did you mean {}?", nearest),
-      hint);
 }
 
 }  // namespace

@@ -225,10 +225,10 @@ TEST_F(Analysis, FileAndOptionsGiveTheSameExplanation) {
 TEST_F(Analysis, ResultThatIsNotRepeatedIsRefused) {
   const std::string a = result("a.json");
   json changed = read_json(a);
-  changed["latency"]["cycles"] = 1;
+  changed["samples"]["drawn"] = 1;
   write_file(a, changed.dump());
   expect_refused(run_program({"explain", a}),
-                 {a, "latency.cycles: 1, but its command gives", "--bounds-only"});
+                 {a, "samples.drawn: 1, but its command gives", "--bounds-only"});
   expect_success(run_program({"explain", a, "--bounds-only"}));
   changed["provenance"]["command"] = "rm -rf x";
   write_file(a, changed.dump());

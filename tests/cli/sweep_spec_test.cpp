@@ -176,6 +176,12 @@ TEST(SweepSpec, MistakesAreNamed) {
   expect_error("name: x\ngrid: {memory: [1]}\n", {"grid.memory", "a map"});
   expect_error("name: x\ngrid: {samples: 4}\n", {"grid.samples", "got 4", "a list"});
   expect_error("name: x\ngrid: {samples: []}\n", {"grid.samples"});
+  for (const char* empty : {"{}", "{memory: {}}"}) {
+    expect_error(fmt::format("name: x\ngrid: {}\n", empty),
+                 {"spec.yaml:2: grid: is empty", "at least one key"});
+    expect_error(fmt::format("name: x\nlist:\n  - {{samples: 4}}\n  - {}\n", empty),
+                 {"spec.yaml:4: list.[1]: is empty", "at least one key"});
+  }
   expect_error("name: x\ngrid: {json: [a]}\n", {"grid.json", "unknown key"});
   expect_error("name: x\ngrid: {set: [a]}\n", {"grid.set", "unknown key"});
   expect_error("name: x\nlist: [{samples: [1]}]\n", {"list[0].samples"});

@@ -136,6 +136,12 @@ TEST(Dram, ADescriptionAndItsTimingAreOneMemory) {
   EXPECT_EQ(message({{"memory.access_bytes", "64"}}),
             "--set: memory.access_bytes: got 64; allowed: 32, the burst_bytes of the timing "
             "\"lpddr5-6400\"");
+  EXPECT_EQ(message({{"memory.kind", "hbm3"}}),
+            "--set: memory.kind: got hbm3; allowed: lpddr5-6400, the first word of the name of the "
+            "timing \"lpddr5-6400\"");
+  EXPECT_TRUE(edge({{"dram.name", "lpddr5-6400 of mine"}}).dram);
+  EXPECT_THAT(message({{"dram.name", "mine"}}),
+              HasSubstr("memory.kind: got lpddr5-6400; allowed: mine, the first word of the name"));
   EXPECT_THAT(message({{"memory.row_bytes", "1024"}}), HasSubstr("memory.row_bytes: got 1024"));
   EXPECT_THAT(message({{"memory.banks_per_channel", "32"}}),
               HasSubstr("memory.banks_per_channel: got 32; allowed: 16"));

@@ -115,8 +115,23 @@ TEST_F(RecordedTimes, JsonSaysTheSame) {
   EXPECT_EQ(part.rows[0].labels, expected.rows[0].labels);
   EXPECT_EQ(part.rows[0].ours.value, expected.rows[0].ours.value);
   EXPECT_EQ(part.rows[0].ours.half, expected.rows[0].ours.half);
-  std::ofstream(folder_ / "card.json") << R"({"device": 5})";
-  EXPECT_NE(refusal().find("card.json: "), std::string::npos) << refusal();
+  const std::string device = R"({"device": {"name": "x"}, )";
+  const std::pair<std::string, std::string> broken[] = {
+      {R"({"device": 5})", "card.json: device: is no object"},
+      {R"({"kernels": []})", "card.json: device: is missing; allowed: a file that gpu/bench wrote"},
+      {"[1]", "card.json: is no object"},
+      {"{", "card.json: is no JSON"},
+      {device + R"("rows": 5})", "card.json: rows: got 5; allowed: a list"},
+      {device + R"("rows": [5]})", "card.json: rows[0]: is no object"},
+      {device + R"("rows": [{"median_us": 1, "kernel": 2}]})",
+       "card.json: rows[0].kernel: got 2; allowed: a text"},
+      {device + R"("rows": [{"median_us": 1, "kernel": "x", "requests": -1}]})",
+       "card.json: rows[0].requests: got -1; allowed: an integer from 0"}};
+  for (const auto& [text, message] : broken) {
+    std::ofstream(folder_ / "card.json") << text;
+    EXPECT_NE(refusal().find(message), std::string::npos) << refusal();
+    EXPECT_EQ(refusal().find("exception"), std::string::npos) << refusal();
+  }
 }
 
 TEST_F(RecordedTimes, BrokenFilesAreNamedWithTheLine) {

@@ -7,6 +7,7 @@ skipped, and say so.
 import copy
 import html.parser
 import json
+import math
 import os
 import pathlib
 import re
@@ -32,6 +33,17 @@ grid: {samples: [3, 8, 32], seed: [1, 2, 3, 4]}
 
 def run(*words):
     return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False)
+
+
+def set_time(report, ns):
+    """Another latency, with the numbers that follow from it."""
+    clock_mhz = report["configuration"]["clock_mhz"]
+    for unit in (report, *report.get("baselines", {}).values()):
+        unit["latency"] = {"cycles": math.ceil(ns * clock_mhz / 1000 - 1e-9), "ns": ns}
+        for name, total in unit["energy"]["total_pj"].items():
+            unit["energy"]["average_power_mw"][name] = total / ns
+        for block in unit["blocks"].values():
+            block["busy_cycles"] = min(block["busy_cycles"], unit["latency"]["cycles"])
 
 
 class Page(html.parser.HTMLParser):
@@ -200,8 +212,10 @@ class Report(unittest.TestCase):
                 point["provenance"]["configuration_hash"] = timing
                 point["input"]["head_dimension"] = row
                 point["samples"]["row_reads"] = 1000
-                point["latency"]["ns"] = 1000 * max(row, knee) / 40
-                point["traffic"]["value_bytes"] = point["traffic"]["total_bytes"]
+                set_time(point, 1000 * max(row, knee) / 40)
+                for stream in point["traffic"]:
+                    point["traffic"][stream] = 0
+                point["traffic"]["value_bytes"] = point["traffic"]["total_bytes"] = 1000 * row
                 files.append(self.path / f"{timing}-{row}.json")
                 files[-1].write_text(json.dumps(point))
         page = self.open(self.make(*files))
@@ -213,6 +227,19 @@ class Report(unittest.TestCase):
         row = next(row for row in section["rows"] if row[:2] == ["hbm2", "16"])
         self.assertAlmostEqual(float(row[3]), 40 * 16 / 64, delta=1e-3)
         self.assertAlmostEqual(float(row[2]), 40 * 16 / 64 / 51.2, delta=1e-3)
+
+    def test_rows_of_narrow_values_have_their_own_bytes(self):
+        result = self.path / "narrow.json"
+        done = run("run", *SMALL, "--no-baselines", "--samples", "4096", "--json", result,
+                   *(word for setting in ("memory.model=dram", "memory.channels=1",
+                                          "unit.merge_rows=none", "system.value_bits=4")
+                     for word in ("--set", setting)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(result.read_text())
+        row = self.open(self.make(result)).sections["gather-knee"]["rows"][1]
+        self.assertEqual(row[:2], ["ddr4-3200", "16"])  # 32 features of 4 bits
+        speed = report["samples"]["row_reads"] * 16 / report["latency"]["ns"]
+        self.assertAlmostEqual(float(row[3]) / speed, 1, delta=1e-3)
 
     def test_narrow_page_fits_another_run_is_chosen_and_a_table_is_copied(self):
         page = self.make(self.path / "sweep")
@@ -259,6 +286,42 @@ class Report(unittest.TestCase):
         for part in parts:
             self.assertIn(part, done.stderr)
 
+    def test_sweep_that_is_not_whole_is_refused(self):
+        page = self.path / "refused.html"
+        damaged = self.path / "damaged"
+        shutil.copytree(self.path / "sweep", damaged)
+        table, manifest = damaged / "results.jsonl", damaged / "sweep.json"
+        lines = table.read_text().splitlines(keepends=True)
+
+        def refused(parts, content):
+            table.write_text("".join(content))
+            self.refused(parts, damaged, "-o", page)
+            table.write_text("".join(lines))
+
+        refused(["results.jsonl: has 11 lines", "allowed: 12"], lines[:-1])
+        refused(["results.jsonl: has 0 lines", "allowed: 12"], [])
+        refused(["results.jsonl:3: index: is no line", "allowed: 2"], lines[:2] + lines[3:])
+        refused(["results.jsonl:13: index"], [*lines, lines[-1]])
+        refused(["results.jsonl:12: is no line of this sweep"], [*lines[:-1], lines[-1][:50]])
+        refused(["has other keys and settings"],
+                [lines[0].replace('"seed":"1"', '"seed":"2"'), *lines[1:]])
+        refused(["results.jsonl:5: status", "done, failed"],
+                [*lines[:4], lines[4].replace('"done"', '"gone"'), *lines[5:]])
+        text = manifest.read_text()
+        for bad, part in (("{", "name"), (text.replace('"points"', '"point"'), "points")):
+            manifest.write_text(bad)
+            self.refused([f"sweep.json: {part}: is missing or damaged"], damaged, "-o", page)
+        manifest.write_text(text)
+        point = damaged / "points" / (json.loads(lines[4])["key"] + ".json")
+        good = point.read_text()
+        for bad in ("", good.replace('"cycles": ', '"cycles": 1')):
+            point.write_text(bad)
+            self.refused([point.name, "is not the result that was written"], damaged, "-o", page)
+        point.unlink()
+        self.refused([point.name, "is missing"], damaged, "-o", page)
+        point.write_text(good)
+        self.make(damaged)
+
     def test_bad_input_is_refused(self):
         page = self.path / "refused.html"
         text = self.path / "text.json"
@@ -270,7 +333,7 @@ class Report(unittest.TestCase):
         self.refused(["empty", "has no results.jsonl"], empty, "-o", page)
         (self.path / "bad").mkdir(exist_ok=True)
         (self.path / "bad/results.jsonl").write_text('{"key": "x"}\n')
-        self.refused(["results.jsonl:1", "is no line of a sweep"], self.path / "bad", "-o", page)
+        self.refused(["sweep.json", "cannot be read"], self.path / "bad", "-o", page)
         self.refused(["folder beside other results"], empty, self.result, "-o", page)
         self.refused(["--output", "is the input file"], self.result, "-o", self.result)
         self.refused(["--output", "No such file"], self.result, "-o", empty / "none/page.html")

@@ -233,6 +233,13 @@ void check_dram(const Node& root, const MemoryConfig& memory, const DramConfig& 
           fmt::format("{}, the {} of the timing {}", expected, what, in_quotes(dram.name)));
     }
   };
+  // By its kind the technology pack has the energy of what the timing makes happen.
+  const std::string kind = dram.name.substr(0, dram.name.find(' '));
+  if (kind != name_of(memory.kind)) {
+    throw section.error("kind", "got " + name_of(memory.kind),
+                        fmt::format("{}, the first word of the name of the timing {}",
+                                    escaped(kind), in_quotes(dram.name)));
+  }
   require_equal("access_bytes", memory.access_bytes, "burst_bytes", dram.burst_bytes);
   require_equal("row_bytes", memory.row_bytes, "row_bytes", dram.row_bytes);
   require_equal("banks_per_channel", memory.banks_per_channel, "banks", dram.banks());

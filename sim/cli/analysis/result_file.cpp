@@ -10,6 +10,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "analysis/result_check.hpp"
 #include "santa/config/message_text.hpp"
 #include "santa/error.hpp"
 
@@ -53,12 +54,7 @@ Json parse_result(const std::string& text, const std::string& path) {
   const std::string shown = config::escaped(path);
   Json report = Json::parse(text, nullptr, false);
   if (report.is_discarded()) throw input_error(shown, "", "is no JSON", kAllowed);
-  const bool result = text_at(report, "provenance.program") == "santasim" &&
-                      at_key(report, "unit").is_string() &&
-                      at_key(report, "latency.ns").is_number() &&
-                      at_key(report, "energy.total_pj.mid").is_number() &&
-                      at_key(report, "configuration").is_object();
-  if (!result) throw input_error(shown, "", "is no result of a run", kAllowed);
+  check_result(report, path);
   return report;
 }
 

@@ -14,7 +14,7 @@ namespace santa::cli {
 std::optional<std::string> read_text(const std::string& path);
 
 // A file that `santasim run --json` wrote, or a point of a sweep. Throws InputError if it cannot be
-// read, is no JSON, or is not such a result.
+// read, is no JSON, or is not such a result (check_result()).
 Json load_result(const std::string& path);
 // The same from memory; `path` is named in errors.
 Json parse_result(const std::string& text, const std::string& path);

@@ -136,7 +136,7 @@ function gathers() {
     const { memory } = report.configuration;
     if (report.unit !== "sampled" || memory.model !== "dram") continue;
     if (report.traffic.value_bytes < 0.75 * report.traffic.total_bytes) continue;
-    const bytes = report.input.head_dimension;  // int8
+    const bytes = Math.ceil(report.input.head_dimension * report.configuration.system.value_bits / 8);
     const useful = report.samples.row_reads * bytes;
     const speed = useful / report.latency.ns;
     const dram = Object.keys(report.energy.parts_pj).filter((name) => name.startsWith("dram_"))

@@ -13,6 +13,7 @@
 #include "report/page_source.hpp"
 #include "santa/config/message_text.hpp"
 #include "santa/error.hpp"
+#include "sweep/store.hpp"
 
 namespace santa::cli {
 namespace {
@@ -94,38 +95,107 @@ std::vector<std::string> point_labels(const std::vector<Json>& lines) {
   return labels;
 }
 
-ReportedRuns load_sweep(const std::string& folder) {
+// What sweep.json says of the sweep.
+struct Manifest {
+  std::string path;
+  std::string name;
+  std::size_t points = 0;
+  std::string sha256;
+};
+
+constexpr const char* kWholeSweep = "what santasim sweep wrote; --resume writes it again";
+
+Manifest load_manifest(const std::string& folder) {
+  Manifest manifest;
+  manifest.path = config::escaped(folder + "/sweep.json");
+  const std::optional<std::string> text = read_text(folder + "/sweep.json");
+  if (!text) throw input_error(manifest.path, "", "cannot be read", kWholeSweep);
+  const Json json = Json::parse(*text, nullptr, false);
+  const auto require = [&](const char* key, bool fits) {
+    if (!fits) throw input_error(manifest.path, key, "is missing or damaged", kWholeSweep);
+  };
+  require("name", at_key(json, "name").is_string());
+  require("points", at_key(json, "points").is_number_unsigned());
+  require("sha256", at_key(json, "sha256").is_string());
+  manifest.name = text_at(json, "name");
+  manifest.points = at_key(json, "points").get<std::size_t>();
+  manifest.sha256 = text_at(json, "sha256");
+  return manifest;
+}
+
+// One line of results.jsonl, the `index`th. Throws InputError for another one.
+Json parse_line(const std::string& text, const std::string& place, std::size_t index) {
+  Json line = Json::parse(text, nullptr, false);
+  const auto require = [&](const char* key, bool fits, const std::string& allowed) {
+    if (!fits) throw input_error(place, key, "is no line of this sweep", allowed);
+  };
+  require("", line.is_object(), kWholeSweep);
+  require("index", at_key(line, "index") == index, std::to_string(index));
+  const std::string status = text_at(line, "status");
+  require("status", status == "done" || status == "failed", "done, failed");
+  require("key", at_key(line, "key").is_string(), kWholeSweep);
+  const Json& settings = at_key(line, "settings");
+  require("settings",
+          settings.is_object() && std::all_of(settings.begin(), settings.end(),
+                                              [](const Json& value) { return value.is_string(); }),
+          kWholeSweep);
+  return line;
+}
+
+// Every line of results.jsonl. Throws InputError unless they are the points of the manifest.
+std::vector<Json> load_lines(const std::string& folder) {
   const std::string table = folder + "/results.jsonl";
   const std::optional<std::string> text = read_text(table);
   if (!text) {
     throw input_error(config::escaped(folder), "", "has no results.jsonl",
                       "the folder of a finished sweep; santasim sweep --resume finishes it");
   }
-  ReportedRuns result;
+  const Manifest manifest = load_manifest(folder);
   std::vector<Json> lines;
+  PointsHash hash;
   for (std::size_t begin = 0; begin < text->size();) {
     const std::size_t end = std::min(text->find('\n', begin), text->size());
-    Json line = Json::parse(text->substr(begin, end - begin), nullptr, false);
+    const std::string place = fmt::format("{}:{}", config::escaped(table), lines.size() + 1);
+    lines.push_back(parse_line(text->substr(begin, end - begin), place, lines.size()));
     begin = end + 1;
-    const bool known = line.is_object() && at_key(line, "key").is_string() &&
-                       at_key(line, "settings").is_object() && at_key(line, "status").is_string();
-    if (!known) {
-      throw input_error(fmt::format("{}:{}", config::escaped(table), lines.size() + 1), "",
-                        "is no line of a sweep", "what santasim sweep wrote");
+    Settings settings;
+    for (const auto& [key, value] : lines.back()["settings"].items()) {
+      settings.push_back({key, value.get<std::string>()});
     }
-    lines.push_back(std::move(line));
+    hash.add(lines.back()["key"], settings);
   }
+  if (lines.size() != manifest.points) {
+    throw input_error(config::escaped(table), "", fmt::format("has {} lines", lines.size()),
+                      fmt::format("{}, the points of {}; santasim sweep --resume writes them",
+                                  manifest.points, manifest.path));
+  }
+  if (hash.finish() != manifest.sha256) {
+    throw input_error(config::escaped(table), "",
+                      "has other keys and settings than the points of " + manifest.path,
+                      kWholeSweep);
+  }
+  return lines;
+}
+
+ReportedRuns load_sweep(const std::string& folder) {
+  const std::vector<Json> lines = load_lines(folder);
   const std::vector<std::string> labels = point_labels(lines);
+  ReportedRuns result;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i]["status"] != "done") {
       ++result.failed;
       continue;
     }
     const std::string key = lines[i]["key"];
-    result.runs.push_back({labels[i], load_result(fmt::format("{}/points/{}.json", folder, key))});
+    const std::string path = fmt::format("{}/points/{}.json", folder, key);
+    const std::optional<std::string> text = read_point(path, key);
+    if (!text) {
+      throw input_error(config::escaped(path), "",
+                        "is missing, or is not the result that was written", kWholeSweep);
+    }
+    result.runs.push_back({labels[i], parse_result(*text, path)});
   }
-  const Json manifest = Json::parse(read_text(folder + "/sweep.json").value_or(""), nullptr, false);
-  result.title = "Sweep: " + text_at(manifest, "name");
+  result.title = "Sweep: " + load_manifest(folder).name;
   result.about = fmt::format("{} points, {} of them failed.", lines.size(), result.failed);
   return result;
 }

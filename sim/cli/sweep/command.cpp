@@ -48,8 +48,9 @@ class Sweep {
     const SweepKeys known;
     const SweepSpec spec = load_sweep_spec(options_.spec, known);
     PointMaker maker(known);
-    for (const Settings& settings : spec.points) points_.push_back(maker.make(settings));
-    const SweepStore store(options_.folder, spec.name, points_, options_.resume);
+    if (options_.resume) SweepStore::require_folder(options_.folder);
+    make_points(spec, maker);
+    const SweepStore store(options_.folder, {spec.name, points_, maker.files()}, options_.resume);
     const InterruptNotice notice(fmt::format(
         "santasim: the sweep was ended; {} keeps every point that was finished, and the "
         "same command with --resume does the others",
@@ -61,6 +62,15 @@ class Sweep {
   }
 
  private:
+  void make_points(const SweepSpec& spec, PointMaker& maker) {
+    SweepProgress progress(spec.points.size(), "points checked");
+    points_.reserve(spec.points.size());
+    for (const Settings& settings : spec.points) {
+      points_.push_back(maker.make(settings));
+      progress.add(false);
+    }
+  }
+
   // What is neither refused nor in the folder already; each configuration once.
   void find_work(const SweepStore& store) {
     std::set<std::string> seen;
@@ -81,11 +91,11 @@ class Sweep {
   }
 
   void simulate(const SweepStore& store) {
-    SweepProgress progress(work_.size());
+    SweepProgress progress(work_.size(), "points");
     std::size_t next = 0;
     while (next < work_.size() || workers_.running() > 0) {
       while (next < work_.size() && workers_.has_room()) {
-        workers_.start(work_[next], points_[work_[next]].words);
+        workers_.start(work_[next], points_[work_[next]]);
         ++next;
       }
       if (const auto outcome = workers_.poll()) {

@@ -39,10 +39,10 @@ struct Hello {
 struct Order {
   bool stop = false;
   std::uint64_t id = 0;
-  std::vector<std::string> words;
+  PointOrder point;
   template <typename Archive>
   void serialize(Archive& archive, unsigned /*version*/) {
-    archive& stop& id& words;
+    archive& stop& id& point.words& point.key& point.files;
   }
 };
 
@@ -81,13 +81,13 @@ class MpiWorkers : public Workers {
   bool has_room() const override { return local_.has_room() || free_rank() != kLeader; }
   std::size_t running() const override { return local_.running() + remote_; }
 
-  void start(std::size_t id, const std::vector<std::string>& words) override {
+  void start(std::size_t id, const PointOrder& point) override {
     const int rank = free_rank();
     if (rank == kLeader) {
-      local_.start(id, words);
+      local_.start(id, point);
       return;
     }
-    world_.send(rank, kOrderTag, Order{false, id, words});
+    world_.send(rank, kOrderTag, Order{false, id, point});
     --free_[static_cast<std::size_t>(rank)];
     ++remote_;
   }
@@ -152,7 +152,7 @@ void serve(const mpi::communicator& world, std::size_t jobs) {
       world.recv(kLeader, kOrderTag, order);
       if (order.stop) break;
       try {
-        workers.start(order.id, order.words);
+        workers.start(order.id, order.point);
       } catch (const InputError& error) {
         reports.push_back({order.id, kExitBadInput, error.what()});
       }

@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <utility>
+
 #include "failure.hpp"
 #include "input.hpp"
 #include "json_report.hpp"
 #include "options.hpp"
 #include "run_command.hpp"
+#include "santa/config/message_text.hpp"
+#include "santa/config/preset.hpp"
+#include "santa/error.hpp"
 #include "sha256.hpp"
 
 namespace santa::cli {
@@ -14,10 +20,59 @@ namespace {
 
 constexpr std::size_t kKeyDigits = 16;
 
-std::string key_of(const std::string& text) {
+std::string digits_of(const std::string& text) {
   Sha256 hash;
   hash.update(text);
   return hash.finish().substr(0, kKeyDigits);
+}
+
+// What a key stands for.
+struct Identity {
+  std::string key;
+  std::vector<std::string> files;  // as PointOrder has them
+  std::vector<std::string> names;  // of the files, for messages
+};
+
+using FileHash = std::function<std::string(const std::string& path)>;
+
+Identity identity_of(RunOptions options, const Setup& setup, const FileHash& hash_of) {
+  Identity identity;
+  const auto add = [&](const std::string& name, const std::string& digits) {
+    identity.names.push_back(config::escaped(name));
+    identity.files.push_back(digits.substr(0, kKeyDigits));
+  };
+  std::string text = setup.hardware.canonical_text();
+  const bool timing = setup.hardware.dram.has_value();
+  add(setup.config_file + (timing ? " or its memory.timing " + setup.hardware.memory.timing : ""),
+      digits_of(text));
+  const std::string pack = hash_of(setup.pack_file);
+  add(setup.pack_file, pack);
+  text += fmt::format("energy pack: {}\n", pack);
+  for (const NamedPath& file : input_files(options.input)) {
+    const std::string hash = hash_of(file.path);
+    add(file.path, hash);
+    text += fmt::format("{}: {}\n", file.option, hash);
+  }
+  // The hardware is above, however it is written.
+  options.config.clear();
+  options.overrides.clear();
+  identity.key = digits_of(text + options.command() + "\n");
+  return identity;
+}
+
+// Every hash anew: of the files as they are now.
+void require_key(const PointOrder& point, const RunOptions& options, const Setup& setup) {
+  const Identity now = identity_of(options, setup, sha256_of_file);
+  for (std::size_t i = 0; i < now.files.size() && i < point.files.size(); ++i) {
+    if (now.files[i] == point.files[i]) continue;
+    throw input_error(now.names[i], "", "is not what it was when the sweep began",
+                      "files that stay as they are until the sweep has ended");
+  }
+  if (now.key != point.key) {
+    throw input_error(now.names.front(), "",
+                      fmt::format("gives the configuration {}, not {}", now.key, point.key),
+                      "the same program and the same files for every worker");
+  }
 }
 
 }  // namespace
@@ -28,37 +83,59 @@ const std::string& PointMaker::hash_of(const std::string& path) {
   return hashes_[path] = sha256_of_file(path);
 }
 
-std::string PointMaker::canonical_text(const std::vector<std::string>& words) {
-  RunOptions options = parse_run_words(words);
-  const Setup setup = load_setup(options);
-  std::string text = setup.hardware.canonical_text();
-  text += fmt::format("energy pack: {}\n", hash_of(setup.pack_file));
-  for (const NamedPath& file : input_files(options.input)) {
-    text += fmt::format("{}: {}\n", file.option, hash_of(file.path));
-  }
-  // The hardware is above, however it is written.
-  options.config.clear();
-  options.overrides.clear();
-  return text + options.command() + "\n";
-}
-
 SweepPoint PointMaker::make(const Settings& settings) {
   SweepPoint point;
   point.settings = settings;
   try {
     point.words = known_.words(settings);
-    point.key = key_of(canonical_text(point.words));
+    const RunOptions options = parse_run_words(point.words);
+    const Setup setup = load_setup(options);
+    Identity identity =
+        identity_of(options, setup, [&](const std::string& path) { return hash_of(path); });
+    point.key = std::move(identity.key);
+    point.files = std::move(identity.files);
+    note_files(options, setup);
   } catch (const std::exception&) {
     point.refusal = current_failure().message;
     std::string text = "refused:";
     for (const auto& [key, value] : settings) text += fmt::format("\n{}={}", key, value);
-    point.key = key_of(text);
+    point.key = digits_of(text);
   }
   return point;
 }
 
+void PointMaker::note_files(const RunOptions& options, const Setup& setup) {
+  files_["config " + options.config] = hash_of(setup.config_file);
+  files_["energy_pack " + setup.hardware.energy_pack] = hash_of(setup.pack_file);
+  for (const NamedPath& file : input_files(options.input)) {
+    const InputKind kind = options.input.kind;
+    const bool shipped = kind == InputKind::kShippedTrace || kind == InputKind::kModel;
+    const std::string name = kind == InputKind::kModel ? " " + options.input.model : "";
+    const std::string option = file.option.substr(file.option.find_first_not_of('-'));
+    files_[option + (shipped ? name : " " + file.path)] = hash_of(file.path);
+  }
+  if (!setup.hardware.dram) return;
+  try {
+    const std::string& timing = setup.hardware.memory.timing;
+    files_["memory.timing " + timing] = hash_of(config::find_config("dram", timing));
+  } catch (const InputError&) {
+    // The hardware's file holds the timing itself, and then need not name one that is there.
+  }
+}
+
 std::string simulated_report(const RunOptions& options) {
   return to_text(make_report(simulate(options, load_setup(options))));
+}
+
+std::string simulated_point(const PointOrder& point) {
+  const RunOptions options = parse_run_words(point.words);
+  // The hardware is read once, and simulated as it was read; the other files are opened by
+  // simulate(), and are the right ones if they were so before and are so after it.
+  const Setup setup = load_setup(options);
+  require_key(point, options, setup);
+  std::string report = to_text(make_report(simulate(options, setup)));
+  require_key(point, options, setup);
+  return report;
 }
 
 }  // namespace santa::cli

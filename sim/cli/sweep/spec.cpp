@@ -99,19 +99,25 @@ class SpecReader {
     std::vector<Settings> choices;
     for (const Node& entry : root_.list("list", 1)) {
       choices.push_back(read_scalars(entry, "list"));
+      if (choices.back().empty()) {
+        throw input_error(entry.place(), entry.name(), "is empty", "at least one key");
+      }
     }
     cross(points, choices);
   }
 
   void read_grid(std::vector<Settings>& points) {
+    bool any = false;
     visit(root_.child("grid"), "", "grid",
           [&](const Node& map, const std::string& key, const std::string& name) {
+            any = true;
             std::vector<Settings> choices;
             for (const Node& value : map.list(key, 1)) {
               choices.push_back({{name, value.as_text()}});
             }
             cross(points, choices);
           });
+    if (!any) throw root_.error("grid", "is empty", "at least one key, with a list of values");
   }
 
   void read_random(std::vector<Settings>& points) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace santa::cli {
 namespace {
@@ -21,8 +22,9 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / kHour, whole % kHour / kMinute, whole % kMinute);
 }
 
-SweepProgress::SweepProgress(std::size_t points)
+SweepProgress::SweepProgress(std::size_t points, std::string what)
     : points_(points),
+      what_(std::move(what)),
       terminal_(::isatty(STDERR_FILENO) == 1),
       start_(Clock::now()),
       next_line_(start_ + kLineInterval) {}
@@ -34,7 +36,7 @@ void SweepProgress::add(bool failed) {
 }
 
 std::string SweepProgress::text() const {
-  std::string text = fmt::format("{} of {} points", finished_, points_);
+  std::string text = fmt::format("{} of {} {}", finished_, points_, what_);
   if (failed_ != 0) text += fmt::format(", {} failed", failed_);
   if (finished_ != 0) {
     const std::chrono::duration<double> elapsed = Clock::now() - start_;

@@ -15,7 +15,8 @@ std::string duration_text(double seconds);
 // A line that changes on a terminal; a line a minute anywhere else, as in the log of a job.
 class SweepProgress {
  public:
-  explicit SweepProgress(std::size_t points);
+  // `what` is counted, "points".
+  SweepProgress(std::size_t points, std::string what);
   void add(bool failed);
   void show();
 
@@ -24,6 +25,7 @@ class SweepProgress {
   std::string text() const;
 
   std::size_t points_;
+  std::string what_;
   std::size_t finished_ = 0;
   std::size_t failed_ = 0;
   bool terminal_;

@@ -8,8 +8,8 @@
 
 namespace santa::cli {
 
-void LocalWorkers::start(std::size_t id, const std::vector<std::string>& words) {
-  pool_.start(id, [&words] { return simulated_report(parse_run_words(words)); });
+void LocalWorkers::start(std::size_t id, const PointOrder& point) {
+  pool_.start(id, [&point] { return simulated_point(point); });
 }
 
 bool is_mpi_rank() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "process_pool.hpp"
+#include "sweep/point.hpp"
 
 namespace santa::cli {
 
@@ -21,8 +22,8 @@ class Workers {
 
   virtual bool has_room() const = 0;
   virtual std::size_t running() const = 0;
-  // Simulates `santasim run` with these arguments; only where there is room.
-  virtual void start(std::size_t id, const std::vector<std::string>& words) = 0;
+  // simulated_point() in a process of its own; only where there is room.
+  virtual void start(std::size_t id, const PointOrder& point) = 0;
   // One that has finished, if there is one. Does not wait.
   virtual std::optional<WorkOutcome> poll() = 0;
 };
@@ -32,7 +33,7 @@ class LocalWorkers : public Workers {
   explicit LocalWorkers(std::size_t jobs) : pool_(jobs) {}
   bool has_room() const override { return pool_.has_room(); }
   std::size_t running() const override { return pool_.running(); }
-  void start(std::size_t id, const std::vector<std::string>& words) override;
+  void start(std::size_t id, const PointOrder& point) override;
   std::optional<WorkOutcome> poll() override { return pool_.poll(); }
 
  private:
