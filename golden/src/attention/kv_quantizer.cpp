@@ -147,16 +147,22 @@ void KvQuantizer::write_scales(KvHead& head) const {
 
 void KvQuantizer::write_rows(KvHead& head, std::uint32_t first, const float* keys,
                              const float* values, std::uint32_t count) {
+  // Bytes may alias members; pointers of its own let the loop be vectorised.
+  const double* divisor = key_divisor_.data();
+  const double* inverse = value_inverse_.data();
+  const double largest = largest_key_;
+  std::int8_t* row = row_.data();
+  const std::uint32_t dimension = head_dimension_;
   for (std::uint32_t n = 0; n < count; ++n) {
     const float* key = keys + static_cast<std::size_t>(n) * head_dimension_;
     const float* value = values + static_cast<std::size_t>(n) * head_dimension_;
     std::int8_t* value_row =
         head.values.data() + static_cast<std::size_t>(first + n) * head_dimension_;
-    for (std::uint32_t i = 0; i < head_dimension_; ++i) {
-      row_[i] = quantized_key(key[i], largest_key_, key_divisor_[i]);
-      value_row[i] = quantized_value(value[i], value_inverse_[i]);
+    for (std::uint32_t i = 0; i < dimension; ++i) {
+      row[i] = quantized_key(key[i], largest, divisor[i]);
+      value_row[i] = quantized_value(value[i], inverse[i]);
     }
-    store_key_row(head, first + n, row_.data());
+    store_key_row(head, first + n, row);
   }
 }
 
