@@ -111,7 +111,7 @@ def _parser() -> _Parser:
     compare.add_argument("--traces", type=_integer(0, 10**5), default=0, metavar="N", help="keep the last "
                          "decode step of the first N prompts, for `simulate`")
     cost = commands.add_parser("cost", help="energy of each layer at each budget", allow_abbrev=False)
-    cost.add_argument("--trace", type=Path, action="append", required=True, help="kept decode step")
+    cost.add_argument("--trace", type=Path, nargs="+", required=True, help="kept decode steps")
     cost.add_argument("--unit", type=Path, required=True, help="hardware file")
     _add_attention(cost)
     cost.add_argument("--most", type=_integer(1, MOST_SAMPLES), default=256, help="samples of a layer")
