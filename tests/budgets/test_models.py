@@ -113,6 +113,16 @@ def test_pictures_have_the_same_bytes_for_the_same_numbers(training, tmp_path):
     assert contents[0] == contents[1]
 
 
+def test_records_without_their_numbers_are_refused(training, tmp_path, capsys):
+    folder = tmp_path / "broken"
+    shutil.copytree(training, folder)
+    path = folder / "train.jsonl"
+    whole = path.read_text()
+    for old, new in (('"logprob"', '"other"'), ('"logprob": -', '"logprob": "x", "other": -')):
+        path.write_text(whole.replace(old, new, 1))
+        assert "logprob: got" in refused(capsys, "report", str(folder))
+
+
 @needs_simulator
 def test_energy_is_of_the_very_steps_and_of_the_reward(model, training, tmp_path):
     folder = tmp_path / "compared"

@@ -90,7 +90,7 @@ class Evaluator:
     def answers(self, task: Task) -> Record:
         """Greedy answers: `accuracy`, the mean grade; of PyTorch's attention the tokens too."""
         grades, texts = [], []
-        access = Access(dense_values=self._attention.values == "dense")
+        access = Access(dense_values=False)
         last = traces.LastStep()
         path = self.traces(task)
         for index in task.prompts:
@@ -100,7 +100,8 @@ class Evaluator:
             texts.append(self._answer(prepared.prefilled))
             grades.append(self._question.grade(self.model.text(texts[-1]), prepared.prompt.gold))
         if path is not None and last.steps:
-            traces.write(path, last, model="", text=self._question.name)
+            traces.write(path, last, model=Path(self.model.network.name_or_path).name,
+                         text=self._question.name)
         found: Record = {"accuracy": float(np.mean(grades)), **_rows(access)}
         if task.schedule is None:
             (found["tokens"],) = texts
@@ -128,7 +129,7 @@ class Evaluator:
         forward pass has all tokens of an answer: the unit sees each as the decode step it is.
         """
         logprobs, agreements = [], []
-        access = Access(dense_values=self._attention.values == "dense")
+        access = Access(dense_values=False)
         for index in task.prompts:
             prepared = self._ready(index)
             tokens = self.references[index]["tokens"]

@@ -84,8 +84,11 @@ def _references(options: argparse.Namespace, setting: _Setting, first: int, prom
     name = f"dense-{first}-{prompts}"
     with _folder(options, name, {"kind": "dense", **setting.description}, plan) as folder:
         _work(folder, plan, options, setting, setting.evaluator.answers)
-        setting.evaluator.references.update(
-            {record["prompt"]: record for record in folder.records.values()})
+        for record in folder.records.values():
+            if not isinstance(record.get("tokens"), list):
+                raise InputError(f"{options.out / name}.jsonl: task {record['task']}: tokens: missing; allowed: "
+                                 "the tokens that the model answered")
+            setting.evaluator.references[record["prompt"]] = record
 
 
 def _work(folder: Folder, plan: Plan, options: argparse.Namespace, setting: _Setting,

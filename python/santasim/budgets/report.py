@@ -72,10 +72,28 @@ def trained(folder: Path) -> Trained | None:
     chances = probabilities(logits[-1])
 
     def table(name: str) -> NDArray[np.float64]:
-        return np.array([records[number][name] for number in whole]).reshape(-1, plan.episodes)
+        return np.array([_number(folder, "train", records[number], name) for number in whole]
+                        ).reshape(-1, plan.episodes)
 
     return Trained(found, table("reward"), table(measure), unit_schedule(plan.total * chances, plan.total),
                    chances)
+
+
+def _number(folder: Path, name: str, record: Record, key: str) -> float:
+    """A measured number of a record."""
+    found = record.get(key)
+    if not isinstance(found, (int, float)) or not np.isfinite(found):
+        raise InputError(f"{folder / name}.jsonl: task {record['task']}: {key}: got {found!r}; allowed: a number")
+    return float(found)
+
+
+def _share(folder: Path, name: str, record: Record) -> float:
+    """Value rows read, percent."""
+    found = record.get("values_read")
+    if not (isinstance(found, list) and len(found) == 2 and 0 <= found[0] <= found[1]):
+        raise InputError(f"{folder / name}.jsonl: task {record['task']}: values_read: got {found!r}; allowed: "
+                         "rows read and rows there")
+    return 100 * float(found[0]) / max(float(found[1]), 1)
 
 
 def learned_schedule(folder: Path) -> Schedule:
@@ -110,14 +128,20 @@ def rows(folder: Path, name: str) -> Rows | None:
     for key in MEASURES:
         if key in ordered[0][0]:
             scale = 1 if key == "logprob" else 100
-            measures[key] = scale * np.array([[record[key] for record in line] for line in ordered])
-    measures["values read, %"] = np.array([[100 * record["values_read"][0] / max(record["values_read"][1], 1)
-                                            for record in line] for line in ordered])
+            measures[key] = scale * np.array([[_number(folder, name, record, key) for record in line]
+                                              for line in ordered])
+    measures["values read, %"] = np.array([[_share(folder, name, record) for record in line]
+                                           for line in ordered])
     dense = None
     if "accuracy" in measures:
         plan = Fixed((None,), first, prompts, found["seed"])
-        answers = stored(folder, f"dense-{first}-{prompts}", plan.check)
-        dense = np.array([100 * answers[prompt]["accuracy"] for prompt in range(prompts)])
+        source = f"dense-{first}-{prompts}"
+        answers = stored(folder, source, plan.check)
+        if plan.open_tasks(answers):
+            raise InputError(f"{folder / source}.jsonl: {len(answers)} answers; allowed: {prompts}, which "
+                             f"{name} needs")
+        dense = np.array([100 * _number(folder, source, answers[prompt], "accuracy")
+                          for prompt in range(prompts)])
     return Rows(name, found, measures, dense)
 
 
@@ -136,7 +160,7 @@ def energies(folder: Path) -> dict[str, list[list[float]]]:
     return found
 
 
-def _number(estimate: Estimate, digits: int) -> str:
+def _interval(estimate: Estimate, digits: int) -> str:
     return f"{estimate.mean:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
@@ -148,15 +172,15 @@ def _table(found: Rows) -> list[str]:
              "| schedule | samples | " + " | ".join(f"{MEASURES[key]} | less {base}'s" for key in names)
              + " | values read, % |", "|---|--:|" + "--:|" * (2 * len(names) + 1)]
     if found.dense is not None:
-        difference = _number(bootstrap(found.dense - found.measures["accuracy"][0]), 1)
-        lines.append(f"| PyTorch's attention | – | {_number(bootstrap(found.dense), 1)} | {difference} | 100 |")
+        difference = _interval(bootstrap(found.dense - found.measures["accuracy"][0]), 1)
+        lines.append(f"| PyTorch's attention | – | {_interval(bootstrap(found.dense), 1)} | {difference} | 100 |")
     for place, name in enumerate(found.schedules):
         cells = []
         for key in names:
             digits = 3 if key == "logprob" else 1
             values = found.measures[key]
-            cells.append(_number(bootstrap(values[place]), digits))
-            cells.append("–" if place == 0 else _number(bootstrap(values[place] - values[0]), digits))
+            cells.append(_interval(bootstrap(values[place]), digits))
+            cells.append("–" if place == 0 else _interval(bootstrap(values[place] - values[0]), digits))
         read = float(found.measures["values read, %"][place].mean())
         lines.append(f"| {name} | {sum(found.samples(place))} | {' | '.join(cells)} | {read:.1f} |")
     return [*lines, ""]
@@ -173,9 +197,9 @@ def _energy_table(found: dict[str, list[list[float]]]) -> list[str]:
         mine = np.array(steps, float)
         cells = []
         for column in (1, 2):
-            cells.append(_number(bootstrap(1e-3 * mine[:, column]), 2))
+            cells.append(_interval(bootstrap(1e-3 * mine[:, column]), 2))
             cells.append("–" if name == base else
-                         _number(bootstrap(1e-3 * (mine[:, column] - first[:, column])), 2))
+                         _interval(bootstrap(1e-3 * (mine[:, column] - first[:, column])), 2))
         lines.append(f"| {name} | {len(mine)} | {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -189,7 +213,7 @@ def _training_table(found: Trained) -> list[str]:
     if len(found.rewards):
         for name, part in ((f"first {tenth} iterations", found.measured[:tenth]),
                            (f"last {tenth} iterations", found.measured[-tenth:])):
-            lines.append(f"| {name} | {_number(bootstrap(part.mean(axis=1)), 3)} |")
+            lines.append(f"| {name} | {_interval(bootstrap(part.mean(axis=1)), 3)} |")
     return [*lines, "", f"Learned schedule, {sum(found.schedule)} of {settings['total']} samples: "
             f"`{'+'.join(map(str, found.schedule))}`", ""]
 
