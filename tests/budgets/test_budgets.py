@@ -290,3 +290,10 @@ def test_wrong_options_are_refused(tmp_path, monkeypatch, capsys, words, message
 def test_a_folder_without_results_is_refused(tmp_path, capsys):
     assert "no results" in refused(capsys, "report", str(tmp_path))
     assert math.isfinite(budget_record(0)["reward"])
+
+
+def test_stored_results_can_be_read(capsys):
+    folder = Path(__file__).parents[2] / "python" / "results" / "budgets"
+    assert main(["report", str(folder)]) == 0
+    text = capsys.readouterr().out
+    assert "### ablate-follow: 3 prompts" in text and "| 0 | 465 | -0.617 " in text
