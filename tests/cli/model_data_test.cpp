@@ -200,10 +200,10 @@ TEST(WorkerProcesses, ThrowWhatATaskThrows) {
   EXPECT_THROW(run([] { throw InputError("bad"); }), InputError);
   EXPECT_THROW(run([] { throw energy::VerificationError("bad"); }), energy::VerificationError);
   try {
-    run([] { raise(SIGKILL); });
+    run([] { raise(SIGTERM); });
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "a process of the simulation ended with signal 9");
+    EXPECT_STREQ(error.what(), "a process of the simulation ended with signal 15");
   }
 }
 

@@ -50,7 +50,7 @@ const std::map<std::string, std::string>& other_values() {
                                                             {"baselines.buffer_kib", "5"},
                                                             {"memory.kind", "hbm2"},
                                                             {"memory.model", "dram"},
-                                                            {"memory.timing", "other"},
+                                                            {"memory.timing", "hbm2"},
                                                             {"memory.channels", "3"},
                                                             {"memory.channel_gb_per_s", "25.5"},
                                                             {"memory.latency_ns", "51"},
