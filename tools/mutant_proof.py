@@ -1,0 +1,248 @@
+"""Proofs that no input tells a mutant from the unit.
+
+The unit and the unit with the mutant are one graph of ANDs that share what is equal. To prove: in
+every cycle, each register takes the same value and each output and each port of a memory has the
+same one. Then both stay in the same state for ever. That is a property of one machine, the unit, in
+the states that it can reach, and yosys-abc's `pdr` (property directed reachability) finds the
+invariants that it takes. Where a register may differ and nobody may notice, it is there twice: the
+property speaks of all other registers.
+
+What is assumed: both begin after RESET_CYCLES of reset from an unknown state. A register that this
+leaves unknown in either is any value, the same in both unless it is doubled. Inputs, reset among them,
+and what memories give back are anything. Proofs with registers as free inputs (a `depth`) assume less
+than that, so they hold as well.
+"""
+
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+
+from and_graph import FALSE, TRUE, AndGraph
+
+DEPTHS = (0, 2, 6, None)  # steps back from the mutant that are looked at; None: all
+RESET_CYCLES = 4
+MOST_ROUNDS = 24          # registers that differ are found a few at a time
+
+Proof = collections.namedtuple("Proof", "kind doubled")  # kind: how, or None
+
+
+class Netlist:
+    """A flat module of $_AND_, $_NOT_, $_DFF_P_ and $mem_v2, as yosys' write_json has it."""
+
+    def __init__(self, path, controls, clock="clk_i", reset="rst_ni"):
+        (module,) = json.loads(pathlib.Path(path).read_text())["modules"].values()
+        ports = module["ports"]
+        self.graph = AndGraph()
+        (clock_bit,), (self.reset,) = ports[clock]["bits"], ports[reset]["bits"]
+        self.controls = {name: ports[name]["bits"][0] for name in controls if name in ports}
+        self.boot = self.graph.variable()  # 0 in the cycle that loads the first state
+        self.free = {"0": FALSE, "1": TRUE}  # literals of what is no cell's output
+        self.unknown = {}
+        self.gates, self.flops, self.memories = {}, {}, []
+        for name, cell in module["cells"].items():
+            self._add(name, cell, clock_bit)
+        for port in ports.values():
+            for bit in port["bits"] if port["direction"] == "input" else ():
+                self.free[bit] = self.graph.variable()
+        self.outputs = [(name, bit) for name, port in ports.items()
+                        if port["direction"] == "output" for bit in port["bits"]]
+        self.start = {flop: self.graph.variable() for flop in self.flops}
+        for flop in self.flops:
+            self.free[flop] = self.graph.variable()
+        self._sort()
+
+    def _add(self, name, cell, clock_bit):
+        bits, kind = cell["connections"], cell["type"]
+        if kind in ("$_AND_", "$_NOT_"):
+            self.gates[bits["Y"][0]] = [self._known(bits[p][0]) for p in "AB" if p in bits]
+        elif kind == "$_DFF_P_" and bits["C"][0] == clock_bit:
+            self.flops[bits["Q"][0]] = self._known(bits["D"][0])
+        elif kind == "$mem_v2":
+            self.memories.append(Memory(name, cell, self._known))
+            for bit in bits["RD_DATA"]:
+                self.free[bit] = self.graph.variable()
+        else:
+            raise ValueError(f"{name}: {kind} is not for a proof")
+
+    def _known(self, bit):
+        """An undefined bit is any value, the same in both units."""
+        if bit not in ("x", "z"):
+            return bit
+        name = f"x{len(self.unknown)}"
+        self.free[name] = self.unknown[name] = self.graph.variable()
+        return name
+
+    def _sort(self):
+        self.order, done = [], set()
+        for first in self.gates:
+            todo = [first]
+            while todo:
+                bit = todo[-1]
+                missing = [b for b in self.gates[bit] if b in self.gates and b not in done]
+                if bit in done or not missing:
+                    todo.pop()
+                    if bit not in done:
+                        done.add(bit)
+                        self.order.append(bit)
+                elif len(todo) > len(self.gates):
+                    raise ValueError("a loop of gates")
+                else:
+                    todo += missing
+
+    def evaluate(self, mutant=None, doubled=None):
+        """Literal of every bit, with registers `doubled` by other variables."""
+        value = dict(self.free)
+        for name, bit in self.controls.items():
+            value[bit] = TRUE if name == mutant else FALSE
+        value.update(doubled or {})
+        and_ = self.graph.and_
+        for bit in self.order:
+            gate = self.gates[bit]
+            value[bit] = value[gate[0]] ^ 1 if len(gate) == 1 else and_(value[gate[0]],
+                                                                        value[gate[1]])
+        for name, bit in self.outputs:
+            value.setdefault(bit, FALSE)
+        return value
+
+
+    def reset_state(self, mutant=None):
+        """Value of every register after reset from an unknown state: 0, 1 or None."""
+        value = dict.fromkeys(self.free)
+        value.update({"0": 0, "1": 1, self.reset: 0})
+        value.update({bit: int(name == mutant) for name, bit in self.controls.items()})
+        for _ in range(RESET_CYCLES):
+            for bit in self.order:
+                gate = self.gates[bit]
+                if len(gate) == 1:
+                    known = value[gate[0]]
+                    value[bit] = None if known is None else 1 - known
+                else:
+                    a, b = value[gate[0]], value[gate[1]]
+                    value[bit] = 0 if a == 0 or b == 0 else 1 if a == b == 1 else None
+            value.update({flop: value[data] for flop, data in self.flops.items()})
+        return {flop: value[flop] for flop in self.flops}
+
+
+class Memory:
+    """Ports of a memory: what it is written with and asked for, where it is."""
+
+    def __init__(self, name, cell, known):
+        self.name = name
+        bits = {port: [known(bit) for bit in bits] for port, bits in cell["connections"].items()}
+        number = {key: int(text, 2) for key, text in cell["parameters"].items()
+                  if re.fullmatch("[01]+", str(text))}
+        width, address = number["WIDTH"], number["ABITS"]
+        self.enables, self.guarded = [], []  # bits; (enables, bit)
+        for port in range(number["WR_PORTS"]):
+            enables = bits["WR_EN"][port * width:][:width]
+            self.enables += enables
+            self.guarded += list(zip(([e] for e in enables),
+                                     bits["WR_DATA"][port * width:][:width]))
+            self.guarded += [(enables, bit) for bit in bits["WR_ADDR"][port * address:][:address]]
+        for port in range(number["RD_PORTS"]):
+            enable = bits["RD_EN"][port]
+            self.enables += [enable, bits["RD_ARST"][port], bits["RD_SRST"][port]]
+            self.guarded += [([enable], b) for b in bits["RD_ADDR"][port * address:][:address]]
+
+    def difference(self, graph, unit, mutant):
+        words = [graph.xor(unit[bit], mutant[bit]) for bit in set(self.enables)]
+        words += [graph.and_(graph.or_(*{unit[e] for e in enables}),
+                             graph.xor(unit[bit], mutant[bit]))
+                  for enables, bit in self.guarded if unit[bit] != mutant[bit]]
+        return graph.or_(*words)
+
+
+class Prover:
+    """Proofs about the mutants of a netlist, each chosen by an input of its own."""
+
+    def __init__(self, netlist, seconds):
+        self.netlist, self.seconds = netlist, seconds
+        self.unit = netlist.evaluate()
+        self.begin = netlist.reset_state()
+        self.latches = {netlist.boot >> 1: TRUE}
+        for flop in netlist.flops:
+            self._latch(self.latches, flop, netlist.free[flop], self.unit, self.begin)
+
+    def _latch(self, latches, flop, literal, value, begin, other=None):
+        """A register: its first value, then what the gates say."""
+        first = {0: FALSE, 1: TRUE, None: other or self.netlist.start[flop]}[begin[flop]]
+        latches[literal >> 1] = self.netlist.graph.mux(self.netlist.boot,
+                                                       value[self.netlist.flops[flop]], first)
+
+    def prove(self, mutant):
+        graph = self.netlist.graph
+        begin = self.netlist.reset_state(mutant)
+        # Where reset leaves another value, the two begin apart.
+        apart = {flop: graph.variable() for flop in begin if begin[flop] != self.begin[flop]}
+        for depth in DEPTHS:
+            doubled = {flop: graph.variable() for flop in apart}
+            for _ in range(MOST_ROUNDS):
+                verdict, differ = self._round(mutant, doubled, depth, begin, apart)
+                if verdict == "proved":
+                    return Proof(self._kind(depth, doubled), len(doubled))
+                if not differ or None in differ:
+                    break
+                doubled.update((flop, graph.variable()) for flop in differ)
+        return Proof(None, 0)
+
+    @staticmethod
+    def _kind(depth, doubled):
+        what = "gates" if depth == 0 else "reachable states"
+        return f"{what}, registers that nobody sees" if doubled else what
+
+    def _round(self, mutant, doubled, depth, begin, apart):
+        """proved, refuted or unknown; and the registers that differ, None for anything else."""
+        netlist, graph = self.netlist, self.netlist.graph
+        value = netlist.evaluate(mutant, doubled)
+        registers = {flop: graph.xor(self.unit[data], value[data])
+                     for flop, data in netlist.flops.items()
+                     if flop not in doubled and self.unit[data] != value[data]}
+        rest = graph.or_(*(memory.difference(graph, self.unit, value)
+                           for memory in netlist.memories),
+                         *(graph.xor(self.unit[bit], value[bit])
+                           for _, bit in netlist.outputs if self.unit[bit] != value[bit]))
+        bad = graph.and_(netlist.boot, graph.or_(*registers.values(), rest))
+        if bad == FALSE:
+            return "proved", []
+        latches = dict(self.latches)
+        for flop, literal in doubled.items():
+            self._latch(latches, flop, literal, value, begin, apart.get(flop))
+        return self._solve(bad, latches, depth, registers, rest)
+
+    def _solve(self, bad, latches, depth, registers, rest):
+        graph = self.netlist.graph
+        with tempfile.TemporaryDirectory(prefix="proof-") as name:
+            folder = pathlib.Path(name)
+            inputs, held = graph.write_aiger(folder / "miter.aig", bad, latches, depth)
+            script = f"read_aiger miter.aig; pdr -T {self.seconds}; write_cex -a miter.cex"
+            try:
+                done = subprocess.run(["yosys-abc", "-c", script], cwd=folder, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                      check=False, timeout=20 * self.seconds)
+            except subprocess.TimeoutExpired:
+                return "unknown", []
+            if "Property proved." in done.stdout:
+                return "proved", []
+            found = re.search(r"was asserted in frame (\d+)", done.stdout)
+            if not found:
+                return "unknown", []
+            frames = read_counterexample(folder / "miter.cex", len(held), len(inputs),
+                                         int(found[1]) + 1)
+        state = dict.fromkeys(held, 0)
+        for frame in frames[:-1]:
+            given = {**state, **dict(zip(inputs, frame))}
+            state = dict(zip(held, graph.values([latches[node] for node in held], given)))
+        given = {**state, **dict(zip(inputs, frames[-1]))}
+        names = list(registers)
+        values = graph.values([registers[name] for name in names] + [rest], given)
+        differ = [name for name, value in zip(names, values) if value]
+        return "refuted", differ + [None] * values[-1]
+
+
+def read_counterexample(path, latches, inputs, cycles):
+    """Values of the inputs, a list for each cycle; the first state is before them."""
+    bits = [int(bit == "1") for bit in re.sub(r"\s|#.*", "", path.read_text())][latches:]
+    return [bits[cycle * inputs:][:inputs] for cycle in range(cycles)]
