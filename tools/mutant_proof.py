@@ -32,7 +32,8 @@ Proof = collections.namedtuple("Proof", "kind doubled")  # kind: how, or None
 class Netlist:
     """A flat module of $_AND_, $_NOT_, $_DFF_P_ and $mem_v2, as yosys' write_json has it."""
 
-    def __init__(self, path, controls, clock="clk_i", reset="rst_ni"):
+    def __init__(self, path, controls, seen=(), clock="clk_i", reset="rst_ni"):
+        """`controls` are the inputs that choose a mutant, `seen` are wires that count as outputs."""
         (module,) = json.loads(pathlib.Path(path).read_text())["modules"].values()
         ports = module["ports"]
         self.graph = AndGraph()
@@ -49,6 +50,8 @@ class Netlist:
                 self.free[bit] = self.graph.variable()
         self.outputs = [(name, bit) for name, port in ports.items()
                         if port["direction"] == "output" for bit in port["bits"]]
+        self.outputs += [(name, bit) for name in seen for bit in module["netnames"][name]["bits"]]
+        self.outputs = [(name, bit) for name, bit in self.outputs if bit not in ("x", "z")]
         self.start = {flop: self.graph.variable() for flop in self.flops}
         for flop in self.flops:
             self.free[flop] = self.graph.variable()
