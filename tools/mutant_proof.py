@@ -7,23 +7,24 @@ the states that it can reach, and yosys-abc's `pdr` (property directed reachabil
 invariants that it takes. Where a register may differ and nobody may notice, it is there twice: the
 property speaks of all other registers.
 
-What is assumed: both begin after RESET_CYCLES of reset from an unknown state. A register that this
-leaves unknown in either is any value, the same in both unless it is doubled. Inputs, reset among them,
+What is assumed: both begin after a cycle of reset from an unknown state. A register that this leaves
+unknown in either is any value, the same in both unless it is known in one of them. Inputs, reset among them,
 and what memories give back are anything. Proofs with registers as free inputs (a `depth`) assume less
 than that, so they hold as well.
 """
 
 import collections
 import json
+import math
 import pathlib
 import re
 import subprocess
 import tempfile
+import time
 
 from and_graph import FALSE, TRUE, AndGraph
 
 DEPTHS = (0, 2, 6, None)  # steps back from the mutant that are looked at; None: all
-RESET_CYCLES = 4
 MOST_ROUNDS = 24          # registers that differ are found a few at a time
 
 Proof = collections.namedtuple("Proof", "kind doubled")  # kind: how, or None
@@ -112,21 +113,19 @@ class Netlist:
 
 
     def reset_state(self, mutant=None):
-        """Value of every register after reset from an unknown state: 0, 1 or None."""
+        """Value of every register after a cycle of reset from an unknown state: 0, 1 or None."""
         value = dict.fromkeys(self.free)
         value.update({"0": 0, "1": 1, self.reset: 0})
         value.update({bit: int(name == mutant) for name, bit in self.controls.items()})
-        for _ in range(RESET_CYCLES):
-            for bit in self.order:
-                gate = self.gates[bit]
-                if len(gate) == 1:
-                    known = value[gate[0]]
-                    value[bit] = None if known is None else 1 - known
-                else:
-                    a, b = value[gate[0]], value[gate[1]]
-                    value[bit] = 0 if a == 0 or b == 0 else 1 if a == b == 1 else None
-            value.update({flop: value[data] for flop, data in self.flops.items()})
-        return {flop: value[flop] for flop in self.flops}
+        for bit in self.order:
+            gate = self.gates[bit]
+            if len(gate) == 1:
+                known = value[gate[0]]
+                value[bit] = None if known is None else 1 - known
+            else:
+                a, b = value[gate[0]], value[gate[1]]
+                value[bit] = 0 if a == 0 or b == 0 else 1 if a == b == 1 else None
+        return {flop: value[data] for flop, data in self.flops.items()}
 
 
 class Memory:
@@ -162,6 +161,7 @@ class Prover:
     """Proofs about the mutants of a netlist, each chosen by an input of its own."""
 
     def __init__(self, netlist, seconds):
+        """`seconds` is the time for each proof."""
         self.netlist, self.seconds = netlist, seconds
         self.unit = netlist.evaluate()
         self.begin = netlist.reset_state()
@@ -176,14 +176,15 @@ class Prover:
                                                        value[self.netlist.flops[flop]], first)
 
     def prove(self, mutant):
-        graph = self.netlist.graph
+        """How it is proved that nobody can tell the mutant from the unit; kind None if it is not."""
+        graph, end = self.netlist.graph, time.monotonic() + self.seconds
         begin = self.netlist.reset_state(mutant)
         # Where reset leaves another value, the two begin apart.
         apart = {flop: graph.variable() for flop in begin if begin[flop] != self.begin[flop]}
         for depth in DEPTHS:
             doubled = {flop: graph.variable() for flop in apart}
             for _ in range(MOST_ROUNDS):
-                verdict, differ = self._round(mutant, doubled, depth, begin, apart)
+                verdict, differ = self._round(mutant, doubled, depth, begin, apart, end)
                 if verdict == "proved":
                     return Proof(self._kind(depth, doubled), len(doubled))
                 if not differ or None in differ:
@@ -196,7 +197,7 @@ class Prover:
         what = "gates" if depth == 0 else "reachable states"
         return f"{what}, registers that nobody sees" if doubled else what
 
-    def _round(self, mutant, doubled, depth, begin, apart):
+    def _round(self, mutant, doubled, depth, begin, apart, end):
         """proved, refuted or unknown; and the registers that differ, None for anything else."""
         netlist, graph = self.netlist, self.netlist.graph
         value = netlist.evaluate(mutant, doubled)
@@ -213,18 +214,20 @@ class Prover:
         latches = dict(self.latches)
         for flop, literal in doubled.items():
             self._latch(latches, flop, literal, value, begin, apart.get(flop))
-        return self._solve(bad, latches, depth, registers, rest)
+        return self._solve(bad, latches, depth, registers, rest, end)
 
-    def _solve(self, bad, latches, depth, registers, rest):
-        graph = self.netlist.graph
+    def _solve(self, bad, latches, depth, registers, rest, end):
+        graph, seconds = self.netlist.graph, math.ceil(end - time.monotonic())
+        if seconds <= 0:
+            return "unknown", []
         with tempfile.TemporaryDirectory(prefix="proof-") as name:
             folder = pathlib.Path(name)
             inputs, held = graph.write_aiger(folder / "miter.aig", bad, latches, depth)
-            script = f"read_aiger miter.aig; pdr -T {self.seconds}; write_cex -a miter.cex"
+            script = f"read_aiger miter.aig; pdr -T {seconds}; write_cex -a miter.cex"
             try:
                 done = subprocess.run(["yosys-abc", "-c", script], cwd=folder, text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                      check=False, timeout=20 * self.seconds)
+                                      check=False, timeout=2 * seconds + 10)
             except subprocess.TimeoutExpired:
                 return "unknown", []
             if "Property proved." in done.stdout:

@@ -10,10 +10,10 @@ first but for its lanes, and its queues become registers, so that what no other 
 mutant of a lane is in all its instances. All are in one verilated model, where SANTA_MUTANT chooses
 one; 0 is the unit as it is and must pass. RTL assertions are not in the model.
 
-A mutant goes through three stages: a few short scenarios; if it is alive, a proof that no input tells
-it from the unit (mutant_proof.py); without a proof, `santasim cosim --seeds`. It is killed when a
-scenario ends with a difference, a broken bus rule or a stall. A mutant with a proof is none: another
-is drawn in its place. Anything else counts. Each run tries the proof on killed mutants too and fails
+A mutant goes through three stages while it is alive: a few short scenarios, `santasim cosim --seeds`,
+and a proof that no input tells it from the unit (mutant_proof.py). It is killed when a scenario ends
+with a difference, a broken bus rule or a stall. A mutant with a proof is none: another is drawn in
+its place. Anything else counts. Each run tries the proof on killed mutants too and fails
 if it succeeds. Verdicts are kept in the build folder: a run that was stopped goes on where it was.
 Exit code 1 below --bound percent.
 """
@@ -254,35 +254,32 @@ class Judge:
         does."""
         todo, counted, equivalent = list(mutants), [], []
         while todo and len(counted) < wanted:
-            share = math.ceil(1.25 * (wanted - len(counted)))
+            share = math.ceil(1.2 * (wanted - len(counted)))
             batch, todo = todo[:share], todo[share:]
-            self._short(batch)
+            self._scenarios(batch)
             self._proofs(batch)
             for mutant in batch:
                 if len(counted) == wanted:
                     break
                 (equivalent if mutant.verdict == "equivalent" else counted).append(mutant)
-        self._whole(counted)
         return counted, equivalent
 
     def _each(self, mutants, name, decide):
         """A stage of those that are still alive."""
-        alive = [mutant for mutant in mutants if mutant.verdict in ("", "survived", "unproved")]
+        alive = [mutant for mutant in mutants if mutant.verdict in ("", "survived")]
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             results = pool.map(lambda mutant: self.verdicts.stage(
                 mutant, name, lambda: decide(mutant)), alive)
             for mutant, (verdict, words) in zip(alive, results):
                 mutant.verdict, mutant.words = verdict, words
-                if self.options.verbose or verdict != "killed":
+                if self.options.verbose or name.startswith("proof"):
                     print(f"{mutant.number}: {name}: {verdict}: {describe(mutant.line)} {words}",
                           flush=True)
 
-    def _short(self, mutants):
+    def _scenarios(self, mutants):
         for scenario in SHORT_SCENARIOS:
             self._each(mutants, f"scenario {scenario}", lambda mutant, scenario=scenario: cosimulate(
                 self.options, mutant.number, ["--seed", str(scenario)]))
-
-    def _whole(self, mutants):
         seeds = str(self.options.seeds)
         self._each(mutants, f"scenarios to {seeds}", lambda mutant: cosimulate(
             self.options, mutant.number, ["--seeds", seeds]))
@@ -347,8 +344,8 @@ def main():
     parser.add_argument("--only", help="numbers, separated by commas")
     parser.add_argument("--bound", type=float, default=95.0, help="percent killed, at least")
     parser.add_argument("--timeout", type=float, default=900, metavar="S", help="of one mutant")
-    parser.add_argument("--proof-seconds", type=int, default=30, metavar="S",
-                        help="for each step of a proof")
+    parser.add_argument("--proof-seconds", type=int, default=60, metavar="S",
+                        help="for the proof of one mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--verbose", action="store_true", help="every mutant with its end")
