@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import mutant_proof  # noqa: E402  (found through the path above)
+import mutant_unit  # noqa: E402
 import mutate_rtl  # noqa: E402
 from and_graph import FALSE, TRUE, AndGraph  # noqa: E402
 
@@ -108,10 +109,10 @@ class Lists(unittest.TestCase):
             path = Path(folder) / "list.ys"
             ports = ["D", "C", "Q", "WR_CLK", "clk_i", "E"]
             path.write_text("".join(self.LINE.format(i, p) for i, p in enumerate(ports, 1)))
-            mutants = mutate_rtl.read_mutants(path)
+            mutants = mutant_unit.read_mutants(path)
         self.assertEqual([mutant.number for mutant in mutants], [1, 3, 6])
         self.assertNotIn("-ctrl", mutants[0].line)
-        self.assertTrue(mutate_rtl.describe(mutants[0].line).startswith("lfsr.sv:20: inv D[0]"))
+        self.assertTrue(mutant_unit.describe(mutants[0].line).startswith("lfsr.sv:20: inv D[0]"))
 
 
 class FakeVerdicts:
@@ -134,10 +135,10 @@ class Judging(unittest.TestCase):
     def judge(self, ends, wanted, total=20):
         options = type("Options", (), {"jobs": 1, "seeds": 10, "proof_seconds": 1, "verbose": False,
                                        "config": "tiny-test"})()
-        mutants = [mutate_rtl.Mutant(n, f"-mode inv -port D -portbit {n}")
+        mutants = [mutant_unit.Mutant(n, f"-mode inv -port D -portbit {n}")
                    for n in range(1, total + 1)]
         judge = mutate_rtl.Judge(options, FakeVerdicts(ends), None, [])
-        mutate_rtl.read_netlist = lambda *_: None
+        mutant_unit.read_netlist = lambda *_: None
         mutate_rtl.mutant_proof.Prover, before = (lambda *_: None), mutate_rtl.mutant_proof.Prover
         try:
             return (*judge.run(mutants, wanted), options)
@@ -162,6 +163,26 @@ class Judging(unittest.TestCase):
         ends = {"short": {1, 2, 3}, "proved": {1}, "whole": set()}
         with self.assertRaises(SystemExit):
             self.judge(ends, 3, total=3)
+
+    def test_an_unfinished_run_has_no_score(self):
+        mutants = [mutant_unit.Mutant(n, f"-mode inv -port D -portbit {n}") for n in range(1, 6)]
+        with tempfile.TemporaryDirectory() as folder:
+            verdicts = mutate_rtl.Verdicts(Path(folder), "unit")
+            verdicts.stage(mutants[0], "scenario 4", lambda: ("killed", "difference"))
+            verdicts.stage(mutants[1], "scenario 4", lambda: ("survived", ""))
+            verdicts.stage(mutants[2], "scenarios to 10", lambda: ("survived", ""))
+            verdicts.stage(mutants[3], "scenarios to 10", lambda: ("survived", ""))
+            verdicts.stage(mutants[3], "proof 60 s", lambda: ("equivalent", "gates"))
+            again = mutate_rtl.Verdicts(Path(folder), "unit")
+            again.so_far(mutants, 10)
+            other = mutate_rtl.Verdicts(Path(folder), "another unit")
+        self.assertEqual([m.verdict for m in mutants],
+                         ["killed", "", "survived", "equivalent", ""])
+        self.assertEqual(other.known, {})
+        options = type("Options", (), {"config": "tiny-test", "seeds": 10})()
+        text, _, _ = mutate_rtl.report(options, mutants[:3] + mutants[4:], mutants[3:4], whole=False)
+        self.assertIn("2 of 4 mutants have no verdict", text)
+        self.assertNotIn("%)", text)
 
 
 if __name__ == "__main__":
