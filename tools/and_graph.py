@@ -32,6 +32,8 @@ class AndGraph:
 
     def or_(self, *literals):
         """Balanced, so that no path is as long as the list."""
+        if len(literals) == 2:
+            return self.and_(literals[0] ^ 1, literals[1] ^ 1) ^ 1
         words = list(literals) or [FALSE]
         while len(words) > 1:
             pairs = [self.and_(a ^ 1, b ^ 1) ^ 1 for a, b in zip(words[::2], words[1::2])]

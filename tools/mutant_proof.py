@@ -27,23 +27,45 @@ from and_graph import FALSE, TRUE, AndGraph
 DEPTHS = (0, 2, 6, None)  # steps back from the mutant that are looked at; None: all
 MOST_ROUNDS = 24          # registers that differ are found a few at a time
 
+GATES = {"$_NOT_": "A", "$_AND_": "AB", "$_OR_": "AB", "$_XOR_": "AB", "$_MUX_": "ABS"}
+
+
+def known_and(a, b):
+    return 0 if 0 in (a, b) else None if None in (a, b) else 1
+
+
+def known_or(a, b):
+    return 1 if 1 in (a, b) else None if None in (a, b) else 0
+
+
+# Of values that are 0, 1 or unknown.
+KNOWN = {
+    "$_NOT_": lambda a: None if a is None else 1 - a,
+    "$_AND_": known_and,
+    "$_OR_": known_or,
+    "$_XOR_": lambda a, b: None if None in (a, b) else a ^ b,
+    "$_MUX_": lambda a, b, s: (b if s else a) if s is not None else a if a == b else None,
+}
+
 Proof = collections.namedtuple("Proof", "kind doubled")  # kind: how, or None
 
 
 class Netlist:
-    """A flat module of $_AND_, $_NOT_, $_DFF_P_ and $mem_v2, as yosys' write_json has it."""
+    """A flat module of the simple gates, $_DFF_P_ and $mem_v2, as yosys' write_json has it."""
 
     def __init__(self, path, controls, seen=(), clock="clk_i", reset="rst_ni"):
         """`controls` are the inputs that choose a mutant, `seen` are wires that count as outputs."""
         (module,) = json.loads(pathlib.Path(path).read_text())["modules"].values()
         ports = module["ports"]
-        self.graph = AndGraph()
+        self.graph = graph = AndGraph()
+        self.compute = {"$_NOT_": lambda a: a ^ 1, "$_AND_": graph.and_, "$_OR_": graph.or_,
+                        "$_XOR_": graph.xor, "$_MUX_": lambda a, b, s: graph.mux(s, b, a)}
         (clock_bit,), (self.reset,) = ports[clock]["bits"], ports[reset]["bits"]
         self.controls = {name: ports[name]["bits"][0] for name in controls if name in ports}
         self.boot = self.graph.variable()  # 0 in the cycle that loads the first state
         self.free = {"0": FALSE, "1": TRUE}  # literals of what is no cell's output
         self.unknown = {}
-        self.gates, self.flops, self.memories = {}, {}, []
+        self.gates, self.kinds, self.flops, self.memories = {}, {}, {}, []
         for name, cell in module["cells"].items():
             self._add(name, cell, clock_bit)
         for port in ports.values():
@@ -60,8 +82,9 @@ class Netlist:
 
     def _add(self, name, cell, clock_bit):
         bits, kind = cell["connections"], cell["type"]
-        if kind in ("$_AND_", "$_NOT_"):
-            self.gates[bits["Y"][0]] = [self._known(bits[p][0]) for p in "AB" if p in bits]
+        if kind in GATES:
+            self.gates[bits["Y"][0]] = [self._known(bits[p][0]) for p in GATES[kind]]
+            self.kinds[bits["Y"][0]] = kind
         elif kind == "$_DFF_P_" and bits["C"][0] == clock_bit:
             self.flops[bits["Q"][0]] = self._known(bits["D"][0])
         elif kind == "$mem_v2":
@@ -102,11 +125,9 @@ class Netlist:
         for name, bit in self.controls.items():
             value[bit] = TRUE if name == mutant else FALSE
         value.update(doubled or {})
-        and_ = self.graph.and_
+        compute = self.compute
         for bit in self.order:
-            gate = self.gates[bit]
-            value[bit] = value[gate[0]] ^ 1 if len(gate) == 1 else and_(value[gate[0]],
-                                                                        value[gate[1]])
+            value[bit] = compute[self.kinds[bit]](*(value[b] for b in self.gates[bit]))
         for name, bit in self.outputs:
             value.setdefault(bit, FALSE)
         return value
@@ -118,13 +139,7 @@ class Netlist:
         value.update({"0": 0, "1": 1, self.reset: 0})
         value.update({bit: int(name == mutant) for name, bit in self.controls.items()})
         for bit in self.order:
-            gate = self.gates[bit]
-            if len(gate) == 1:
-                known = value[gate[0]]
-                value[bit] = None if known is None else 1 - known
-            else:
-                a, b = value[gate[0]], value[gate[1]]
-                value[bit] = 0 if a == 0 or b == 0 else 1 if a == b == 1 else None
+            value[bit] = KNOWN[self.kinds[bit]](*(value[b] for b in self.gates[bit]))
         return {flop: value[data] for flop, data in self.flops.items()}
 
 

@@ -132,7 +132,7 @@ def read_netlist(mutants, work, seen):
                    "select -set tables t:$mem_v2 r:WR_PORTS=0 %i\nmemory_map @tables\n"
                    # Before the lanes are many.
                    "simplemap; techmap; simplemap; dfflegalize -cell $_DFF_P_ x\n"
-                   "opt_clean; aigmap; opt_clean; flatten; opt_clean\n"
+                   "opt_clean; flatten\n"
                    "write_json netlist.json\n", work)
         (work / "netlist.key").write_text(key)
     return mutant_proof.Netlist(work / "netlist.json", [mutant.control for mutant in mutants],

@@ -73,7 +73,7 @@ class Proofs(unittest.TestCase):
         path = Path(cls.folder.name)
         (path / "unit.v").write_text(UNIT)
         script = ("read_verilog unit.v; prep -top unit; memory_collect; techmap t:$mem_v2 %n; "
-                  "simplemap; dfflegalize -cell $_DFF_P_ x; opt_clean; aigmap; opt_clean; "
+                  "simplemap; dfflegalize -cell $_DFF_P_ x; opt_clean; "
                   "write_json unit.json")
         subprocess.run(["yosys", "-q", "-p", script], cwd=path, check=True)
         cls.netlist = mutant_proof.Netlist(path / "unit.json", NONE + MUTANTS)
