@@ -18,9 +18,9 @@ import json
 import math
 import pathlib
 import re
+import resource
 import subprocess
 import tempfile
-import time
 
 from and_graph import FALSE, TRUE, AndGraph
 
@@ -78,6 +78,8 @@ class Netlist:
         self.start = {flop: self.graph.variable() for flop in self.flops}
         for flop in self.flops:
             self.free[flop] = self.graph.variable()
+        for bit in self._used() - self.gates.keys() - self.free.keys():
+            self.free[bit] = self.graph.variable()  # no driver: any value, the same in both units
         self._sort()
 
     def _add(self, name, cell, clock_bit):
@@ -93,6 +95,15 @@ class Netlist:
                 self.free[bit] = self.graph.variable()
         else:
             raise ValueError(f"{name}: {kind} is not for a proof")
+
+    def _used(self):
+        """Bits that something reads."""
+        used = {bit for gate in self.gates.values() for bit in gate}
+        used.update(self.flops.values(), (bit for _, bit in self.outputs))
+        for memory in self.memories:
+            used.update(memory.enables, (bit for _, bit in memory.guarded))
+            used.update(bit for enables, _ in memory.guarded for bit in enables)
+        return used
 
     def _known(self, bit):
         """An undefined bit is any value, the same in both units."""
@@ -128,8 +139,6 @@ class Netlist:
         compute = self.compute
         for bit in self.order:
             value[bit] = compute[self.kinds[bit]](*(value[b] for b in self.gates[bit]))
-        for name, bit in self.outputs:
-            value.setdefault(bit, FALSE)
         return value
 
 
@@ -176,7 +185,7 @@ class Prover:
     """Proofs about the mutants of a netlist, each chosen by an input of its own."""
 
     def __init__(self, netlist, seconds):
-        """`seconds` is the time for each proof."""
+        """`seconds` of a processor are for the solver in each proof."""
         self.netlist, self.seconds = netlist, seconds
         self.unit = netlist.evaluate()
         self.begin = netlist.reset_state()
@@ -192,7 +201,7 @@ class Prover:
 
     def prove(self, mutant):
         """How it is proved that nobody can tell the mutant from the unit; kind None if it is not."""
-        graph, end = self.netlist.graph, time.monotonic() + self.seconds
+        graph, end = self.netlist.graph, solver_seconds() + self.seconds
         begin = self.netlist.reset_state(mutant)
         # Where reset leaves another value, the two begin apart.
         apart = {flop: graph.variable() for flop in begin if begin[flop] != self.begin[flop]}
@@ -232,23 +241,20 @@ class Prover:
         return self._solve(bad, latches, depth, registers, rest, end)
 
     def _solve(self, bad, latches, depth, registers, rest, end):
-        graph, seconds = self.netlist.graph, math.ceil(end - time.monotonic())
+        graph, seconds = self.netlist.graph, math.ceil(end - solver_seconds())
         if seconds <= 0:
             return "unknown", []
         with tempfile.TemporaryDirectory(prefix="proof-") as name:
             folder = pathlib.Path(name)
             inputs, held = graph.write_aiger(folder / "miter.aig", bad, latches, depth)
-            script = f"read_aiger miter.aig; pdr -T {seconds}; write_cex -a miter.cex"
-            try:
-                done = subprocess.run(["yosys-abc", "-c", script], cwd=folder, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                      check=False, timeout=2 * seconds + 10)
-            except subprocess.TimeoutExpired:
-                return "unknown", []
+            done = subprocess.run(
+                ["yosys-abc", "-c", "read_aiger miter.aig; pdr; write_cex -a miter.cex"],
+                cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
             if "Property proved." in done.stdout:
                 return "proved", []
             found = re.search(r"was asserted in frame (\d+)", done.stdout)
-            if not found:
+            if not found or done.returncode < 0:  # ended by its time, maybe within a file
                 return "unknown", []
             frames = read_counterexample(folder / "miter.cex", len(held), len(inputs),
                                          int(found[1]) + 1)
@@ -261,6 +267,12 @@ class Prover:
         values = graph.values([registers[name] for name in names] + [rest], given)
         differ = [name for name, value in zip(names, values) if value]
         return "refuted", differ + [None] * values[-1]
+
+
+def solver_seconds():
+    """Of a processor, so that a busy machine gives the same proofs; of all that was started and is
+    over."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
 
 def read_counterexample(path, latches, inputs, cycles):

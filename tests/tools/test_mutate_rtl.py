@@ -41,12 +41,14 @@ module unit(input clk_i, input rst_ni, input go, input [3:0] data, output [3:0] 
     if (go | m_write) memory[data[1:0]] <= data ^ {4{m_memory_off & !go}};
     word <= memory[data[3:2]];
   end
+  wire floating;  // no driver
   reg [1:0] delay;
   always @(posedge clk_i) delay <= {delay[0], go ^ m_late};
   assign y = ((count == 7) ? held : shown) ^ {3'b0, m_gates & data[0] & !data[0]}
            ^ {3'b0, m_seen & (count == 4)}
            ^ {3'b0, m_sum & ((data[1:0] + 2'd1) > {1'b0, data[1:0]} + 3'd1)};
-  assign z = once ^ word[0] ^ delay[1] ^ (m_tie & data[0]);
+  assign z = once ^ word[0] ^ delay[1] ^ (m_tie & data[0])
+           ^ (floating & go);
 endmodule
 """
 NONE = ("m_range", "m_unseen", "m_memory_off", "m_gates", "m_sum")
