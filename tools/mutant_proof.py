@@ -14,6 +14,7 @@ than that, so they hold as well.
 """
 
 import collections
+import heapq
 import json
 import math
 import pathlib
@@ -129,27 +130,47 @@ class Netlist:
                     raise ValueError("a loop of gates")
                 else:
                     todo += missing
+        self.rank = {bit: i for i, bit in enumerate(self.order)}
+        self.readers = collections.defaultdict(list)
+        for bit, gate in self.gates.items():
+            for source in gate:
+                self.readers[source].append(bit)
 
-    def evaluate(self, mutant=None, doubled=None):
-        """Literal of every bit, with registers `doubled` by other variables."""
+    def evaluate(self):
+        """Literal of every bit of the unit."""
         value = dict(self.free)
-        for name, bit in self.controls.items():
-            value[bit] = TRUE if name == mutant else FALSE
-        value.update(doubled or {})
-        compute = self.compute
+        value.update((bit, FALSE) for bit in self.controls.values())
+        return self._all(value, self.compute)
+
+    def reset_state(self):
+        """Value of every bit in a cycle of reset from an unknown state: 0, 1 or None."""
+        value = dict.fromkeys(self.free)
+        value.update({"0": 0, "1": 1, self.reset: 0})
+        value.update((bit, 0) for bit in self.controls.values())
+        return self._all(value, KNOWN)
+
+    def _all(self, value, compute):
         for bit in self.order:
             value[bit] = compute[self.kinds[bit]](*(value[b] for b in self.gates[bit]))
         return value
 
-
-    def reset_state(self, mutant=None):
-        """Value of every register after a cycle of reset from an unknown state: 0, 1 or None."""
-        value = dict.fromkeys(self.free)
-        value.update({"0": 0, "1": 1, self.reset: 0})
-        value.update({bit: int(name == mutant) for name, bit in self.controls.items()})
-        for bit in self.order:
-            value[bit] = KNOWN[self.kinds[bit]](*(value[b] for b in self.gates[bit]))
-        return {flop: value[data] for flop, data in self.flops.items()}
+    def changed(self, unit, new, compute):
+        """The values of `unit` with those of `new` for some bits, and what follows from them."""
+        value, todo, waiting = dict(unit), [], set()
+        def change(bit, word):
+            if value[bit] == word:
+                return
+            value[bit] = word
+            for reader in self.readers[bit]:
+                if reader not in waiting:
+                    waiting.add(reader)
+                    heapq.heappush(todo, self.rank[reader])
+        for bit, word in new.items():
+            change(bit, word)
+        while todo:  # in the order of gates: each once
+            bit = self.order[heapq.heappop(todo)]
+            change(bit, compute[self.kinds[bit]](*(value[b] for b in self.gates[bit])))
+        return value
 
 
 class Memory:
@@ -188,7 +209,8 @@ class Prover:
         """`seconds` of a processor are for the solver in each proof."""
         self.netlist, self.seconds = netlist, seconds
         self.unit = netlist.evaluate()
-        self.begin = netlist.reset_state()
+        self.reset = netlist.reset_state()
+        self.begin = {flop: self.reset[data] for flop, data in netlist.flops.items()}
         self.latches = {netlist.boot >> 1: TRUE}
         for flop in netlist.flops:
             self._latch(self.latches, flop, netlist.free[flop], self.unit, self.begin)
@@ -202,7 +224,8 @@ class Prover:
     def prove(self, mutant):
         """How it is proved that nobody can tell the mutant from the unit; kind None if it is not."""
         graph, end = self.netlist.graph, solver_seconds() + self.seconds
-        begin = self.netlist.reset_state(mutant)
+        reset = self.netlist.changed(self.reset, {self.netlist.controls[mutant]: 1}, KNOWN)
+        begin = {flop: reset[data] for flop, data in self.netlist.flops.items()}
         # Where reset leaves another value, the two begin apart.
         apart = {flop: graph.variable() for flop in begin if begin[flop] != self.begin[flop]}
         for depth in DEPTHS:
@@ -224,7 +247,8 @@ class Prover:
     def _round(self, mutant, doubled, depth, begin, apart, end):
         """proved, refuted or unknown; and the registers that differ, None for anything else."""
         netlist, graph = self.netlist, self.netlist.graph
-        value = netlist.evaluate(mutant, doubled)
+        value = netlist.changed(self.unit, {netlist.controls[mutant]: TRUE, **doubled},
+                                netlist.compute)
         registers = {flop: graph.xor(self.unit[data], value[data])
                      for flop, data in netlist.flops.items()
                      if flop not in doubled and self.unit[data] != value[data]}

@@ -96,10 +96,12 @@ class Proofs(unittest.TestCase):
                 self.assertIsNone(self.prover.prove(name).kind)
 
     def test_reset_is_followed(self):
-        begin = self.netlist.reset_state()
+        begin = self.prover.begin
         self.assertIn(0, begin.values())
         self.assertIn(None, begin.values())  # of the memory's word
-        self.assertNotEqual(begin, self.netlist.reset_state("m_reset"))
+        without = self.netlist.changed(self.prover.reset, {self.netlist.controls["m_reset"]: 1},
+                                       mutant_proof.KNOWN)
+        self.assertNotEqual(begin, {flop: without[data] for flop, data in self.netlist.flops.items()})
 
 
 class Lists(unittest.TestCase):
