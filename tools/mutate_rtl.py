@@ -188,10 +188,12 @@ def report(options, counted, equivalent, whole=True):
         return "".join(f"- {m.number}: {describe(m.line)}{' — ' + m.words if with_words else ''}\n"
                        for m in mutants) or "- none\n"
     survivors = [mutant for mutant in counted if mutant.verdict != "killed"]
+    command = ("`make mutation` (`tools/mutate_rtl.py`)" if whole else
+               "`tools/mutate_rtl.py --so-far`")
     state = "" if whole else (f"\n**Unfinished: {len(undecided)} of {len(counted + undecided)} mutants "
                               "have no verdict yet**, so there is no score.\n")
     text = ("# Mutants of the RTL\n" + state + "\n"
-            "Written by `make mutation` (`tools/mutate_rtl.py`): single bits at the ports of cells of "
+            f"Written by {command}: single bits at the ports of cells of "
             f"the unit of {options.config},\ninverted or constant, each against `santasim cosim "
             f"--seeds {options.seeds}`. Mutants that are proved to be\nindistinguishable from the unit "
             "do not count; others were drawn in their place.\n\n" + table +
