@@ -141,7 +141,7 @@ def report(proofs, proved, refuted):
              "Written by `make formal` (`tools/formal.py`), yosys' SAT solver. Induction: holds for "
              "ever, with the length that", "was needed; bounded: in every run of so many cycles from "
              "reset. Broken: lines changed one at a time, each", "of which the proof refutes.", "",
-             "| proof | what | method | length | broken |", "|---|---|---|---:|---:|"]
+             "| proof | what | method | length | broken lines refuted |", "|---|---|---|---:|---:|"]
     for proof in proofs:
         text = (RTL / "formal" / f"{proof['module']}_proof.sv").read_text()
         what = re.match(r"(?:// ?.*\n)+?(?=//\s*\n|[^/])", text)[0]

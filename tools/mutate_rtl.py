@@ -3,109 +3,45 @@
 
   tools/mutate_rtl.py --build build-mutants [--mutants 500] [--markdown docs/mutation.md]
   tools/mutate_rtl.py --build build-mutants --only 17,203 --verbose
+  tools/mutate_rtl.py --build build-mutants --so-far --markdown docs/mutation.md
 
 yosys elaborates the unit of tiny-test and draws the mutants (`mutate -list`): an inverted or constant
 bit at a port of a cell, spread over modules, cells, wires and source lines. The unit is flattened
 first but for its lanes, and its queues become registers, so that what no other block uses is gone; a
-mutant of a lane is in all its instances. All are in one verilated model, where SANTA_MUTANT chooses one; 0 is the unit as it is and must pass. A mutant is killed when
-`santasim cosim` ends with a difference, a broken bus rule or a stall. RTL assertions are not in the
-model. Survivors that no input can tell from the unit count against the score. Verdicts are kept in
-the build folder: a run that was stopped goes on where it was, as long as the mutants are the same.
+mutant of a lane is in all its instances. All are in one verilated model, where SANTA_MUTANT chooses
+one; 0 is the unit as it is and must pass. RTL assertions are not in the model.
+
+A mutant goes through three stages while it is alive: a few short scenarios, `santasim cosim --seeds`,
+and a proof that no input tells it from the unit (mutant_proof.py). It is killed when a scenario ends
+with a difference, a broken bus rule or a stall. A mutant with a proof is none: another is drawn in
+its place. Anything else counts. Each run tries the proof on killed mutants too and fails
+if it succeeds. Verdicts are kept in the build folder: a run that was stopped goes on where it was.
 Exit code 1 below --bound percent.
 """
 
 import argparse
 import collections
 import concurrent.futures
-import hashlib
 import json
+import math
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
+import mutant_proof
+import mutant_unit
 import yosys_flow as flow
+from mutant_unit import ROOT, describe, source_of
 
-ROOT = flow.ROOT
-MONITORED = ROOT / "rtl" / "dv" / "attention_unit_monitored.sv"
-SELECT, SELECT_BITS = "santa_mutant", 16
-LANES = ("gather_lane", "weight_lane", "sampler_lane", "value_lane", "exponential_table")
-# In front of the unit in its wrapper.
-CHOICE = f"""import "DPI-C" function int santa_mutant_number();
-  logic [{SELECT_BITS - 1}:0] {SELECT};
-  initial {SELECT} = {SELECT_BITS}'(santa_mutant_number());
-
-  attention_unit u_unit (
-    .{SELECT},"""
+SHORT_SCENARIOS = (4, 6, 8)  # kill two of three for a twentieth of the cost of all
+SELFTEST_PROOFS = 6  # killed mutants that must not be proved
 
 
 def call(*command):
     if subprocess.run([str(word) for word in command], cwd=ROOT, check=False).returncode:
         sys.exit(f"mutate_rtl: failed: {' '.join(map(str, command))}")
-
-
-def unit_parameters(program, config):
-    done = subprocess.run([program, config], capture_output=True, text=True, check=True)
-    return dict(line.split() for line in done.stdout.splitlines())
-
-
-def flat_name(name):
-    """A signal of a block once the unit is flat."""
-    return name.replace(".", "__")
-
-
-def write_mutants(options, folder):
-    """attention_unit.sv with all mutants, and list.ys that says what each of them is."""
-    parameters = unit_parameters(options.build / "bin" / "santa_rtl_config", options.config)
-    parameters["ConfigHash"] = "64'h" + parameters["ConfigHash"]
-    chosen = "".join(f" -chparam {key} {value}" for key, value in parameters.items())
-    work = folder / "yosys"
-    work.mkdir(exist_ok=True)
-    files = " ".join(str(path) for path in flow.sources("attention_unit", work))
-    wrapper, found = re.subn(r"attention_unit #\(.*?\n  \) u_unit \(", lambda _: CHOICE,
-                             MONITORED.read_text(), count=1, flags=re.S)
-    if not found:
-        raise flow.FlowError(f"{MONITORED.name} is not as expected")
-    seen = sorted(set(re.findall(r"u_unit\.(\w+(?:\.\w+)?)", wrapper)))
-    flow.yosys(f"read_verilog -sv -DSYNTHESIS {files}\n"
-               f"hierarchy -check -top attention_unit{chosen}\n"
-               "proc; opt_clean\nrename -top attention_unit\n"
-               f"setattr -mod -set keep_hierarchy 1 {' '.join(f'*{lane}*' for lane in LANES)}\n"
-               "flatten\ncd attention_unit\n" +
-               "".join(f"rename {name} {flat_name(name)}\n" for name in seen if "." in name) +
-               "".join(f"setattr -set keep 1 w:{flat_name(name)}\n" for name in seen) +
-               # Constant and unused bits go: their mutants would all survive.
-               "cd ..\nmemory_collect\nselect -set queues t:$mem_v2 a:src=*fifo_sync* %i\n"
-               "memory_map @queues\n"
-               # Registers and multiplexers bit by bit, so that the unused bits of a word go too.
-               "simplemap t:$*dff* t:$mux\nopt; opt_clean\n"
-               f"mutate -list {options.mutants} -seed {options.seed} "
-               f"-ctrl {SELECT} {SELECT_BITS} 1 -o list.ys\n"
-               "script list.ys\nwrite_verilog -noattr mutated.v\n", work)
-    text = (work / "mutated.v").read_text()
-    (folder / "attention_unit.sv").write_text("/* verilator lint_off WIDTH */\n" + text)
-    wrapper = re.sub(r"u_unit\.(\w+\.\w+)", lambda name: "u_unit." + flat_name(name[1]), wrapper)
-    (folder / "attention_unit_monitored.sv").write_text(wrapper)
-
-
-def source_of(line):
-    """Module and line of a line of list.ys: of its cell, or the first that is named."""
-    places = re.findall(r"-src (\w+)\.sv:(\d+)", line)
-    cell = re.search(r"-cell (\S+)", line)
-    own = re.search(r"\$(\w+)\.sv:(\d+)\$", cell[1]) if cell else None
-    return (own[1], int(own[2])) if own else (places[0][0], int(places[0][1])) if places else ("", 0)
-
-
-def describe(line):
-    words = dict(re.findall(r"-(mode|port|portbit|wire|wirebit) (\S+)", line))
-    module, number = source_of(line)
-    text = ""
-    if module:
-        text = (ROOT / "rtl" / f"{module}.sv").read_text().splitlines()[number - 1].strip()
-    return (f"{module}.sv:{number}: {words.get('mode')} {words.get('port')}[{words.get('portbit')}]"
-            f" wire {words.get('wire', '')}[{words.get('wirebit', '')}]: {text}")
 
 
 def build(options, folder, target):
@@ -115,10 +51,10 @@ def build(options, folder, target):
     call("cmake", "--build", options.build, "--parallel", options.jobs, "--target", target)
 
 
-def judge(options, number):
+def cosimulate(options, number, scenarios):
     """killed, survived, or what went wrong; and the program's sentence."""
     command = [options.build.resolve() / "bin" / "santasim", "cosim", "--config", options.config,
-               "--seeds", str(options.seeds)]
+               *scenarios]
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         try:
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
@@ -134,27 +70,148 @@ def judge(options, number):
 
 
 class Verdicts:
-    """Verdicts of these mutants and scenarios, a JSON line each."""
+    """What each stage has found about each mutant of this unit, a JSON line each."""
 
-    def __init__(self, folder, key):
-        self.path, self.key, self.known = folder / "verdicts.jsonl", key, {}
-        if self.path.exists():
-            for line in self.path.read_text().splitlines():
-                try:
-                    entry = json.loads(line)
-                except json.JSONDecodeError:
-                    continue  # cut off by whoever stopped the run
-                if entry["key"] == key:
-                    self.known[entry["mutant"]] = (entry["verdict"], entry["words"])
+    def __init__(self, folder, unit):
+        self.path, self.unit, self.known = folder / "verdicts.jsonl", unit, {}
+        for line in self.path.read_text().splitlines() if self.path.exists() else ():
+            try:
+                entry = json.loads(line)
+            except json.JSONDecodeError:
+                continue  # cut off by whoever stopped the run
+            if entry.get("unit") == unit:
+                self.known[entry["mutant"], entry["stage"]] = (entry["verdict"], entry["words"])
 
-    def judge(self, options, number):
-        if number not in self.known:
-            self.known[number] = judge(options, number)
-            verdict, words = self.known[number]
-            entry = {"key": self.key, "mutant": number, "verdict": verdict, "words": words}
+    def stage(self, mutant, name, decide):
+        """The verdict of a stage, decided now if it is not known."""
+        if (mutant.line, name) not in self.known:
+            verdict, words = decide()
+            if verdict not in ("killed", "survived", "equivalent", "unproved"):
+                sys.exit(f"mutate_rtl: mutant {mutant.number}: {verdict}: {words}")
+            entry = {"unit": self.unit, "mutant": mutant.line, "stage": name, "verdict": verdict,
+                     "words": words}
             with self.path.open("a", encoding="utf-8") as file:
                 file.write("\n" + json.dumps(entry))
-        return self.known[number]
+            self.known[mutant.line, name] = verdict, words
+        return self.known[mutant.line, name]
+
+    def so_far(self, mutants, seeds):
+        """Gives each mutant what is known of it: killed, survived, equivalent, or nothing."""
+        for mutant in mutants:
+            ends = {stage: end for (line, stage), end in self.known.items() if line == mutant.line}
+            words = [end for end in ends.values() if end[0] in ("killed", "equivalent")]
+            whole = ends.get(f"scenarios to {seeds}")
+            mutant.verdict, mutant.words = (words + [whole] * (whole is not None) + [("", "")])[0]
+
+
+class Judge:
+    """Takes mutants through the stages."""
+
+    def __init__(self, options, verdicts, work, seen):
+        self.options, self.verdicts, self.work, self.seen = options, verdicts, work, seen
+
+    def run(self, mutants, wanted):
+        """The first `wanted` of the mutants that no proof takes out, and those before them that one
+        does."""
+        todo, counted, equivalent = list(mutants), [], []
+        while todo and len(counted) < wanted:
+            share = math.ceil(1.2 * (wanted - len(counted)))
+            batch, todo = todo[:share], todo[share:]
+            self._scenarios(batch)
+            self._proofs(batch)
+            for mutant in batch:
+                if len(counted) == wanted:
+                    break
+                (equivalent if mutant.verdict == "equivalent" else counted).append(mutant)
+        return counted, equivalent
+
+    def _each(self, mutants, name, decide):
+        """A stage of those that are still alive."""
+        alive = [mutant for mutant in mutants if mutant.verdict in ("", "survived")]
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            results = pool.map(lambda mutant: self.verdicts.stage(
+                mutant, name, lambda: decide(mutant)), alive)
+            for mutant, (verdict, words) in zip(alive, results):
+                mutant.verdict, mutant.words = verdict, words
+                if self.options.verbose or name.startswith("proof"):
+                    print(f"{mutant.number}: {name}: {verdict}: {describe(mutant.line)} {words}",
+                          flush=True)
+
+    def _scenarios(self, mutants):
+        for scenario in SHORT_SCENARIOS:
+            self._each(mutants, f"scenario {scenario}", lambda mutant, scenario=scenario: cosimulate(
+                self.options, mutant.number, ["--seed", str(scenario)]))
+        seeds = str(self.options.seeds)
+        self._each(mutants, f"scenarios to {seeds}", lambda mutant: cosimulate(
+            self.options, mutant.number, ["--seeds", seeds]))
+
+    def _proofs(self, mutants):
+        name = f"proof {self.options.proof_seconds} s"
+        killed = [mutant for mutant in mutants if mutant.verdict == "killed"]
+        sample = killed[::max(len(killed) // SELFTEST_PROOFS, 1)][:SELFTEST_PROOFS]
+        alive = [mutant for mutant in mutants if mutant.verdict == "survived"]
+        tried = alive + sample
+        if all((mutant.line, name) in self.verdicts.known for mutant in tried):
+            prover = None
+        else:
+            prover = mutant_proof.Prover(mutant_unit.read_netlist(tried, self.work, self.seen),
+                                         self.options.proof_seconds)
+        def decide(mutant):
+            proof = prover.prove(mutant.control)
+            return ("equivalent", proof.kind) if proof.kind else ("unproved", "")
+        for mutant in sample:
+            if self.verdicts.stage(mutant, name, lambda mutant=mutant: decide(mutant))[0] != "unproved":
+                sys.exit(f"mutate_rtl: mutant {mutant.number} was killed and is proved to be no "
+                         f"mutant: {mutant.words}")
+        jobs, self.options.jobs = self.options.jobs, 1  # one graph for all
+        self._each(alive, name, decide)
+        self.options.jobs = jobs
+
+
+def report(options, counted, equivalent, whole=True):
+    """Markdown, the table and the percentage. A run that is not whole has mutants without a verdict."""
+    undecided = [mutant for mutant in counted if not mutant.verdict]
+    counted = [mutant for mutant in counted if mutant.verdict]
+    modules = collections.defaultdict(lambda: [0, 0, 0])
+    for mutant in counted + equivalent:
+        count = modules[source_of(mutant.line)[0] or "(none)"]
+        count[2 if mutant.verdict == "equivalent" else 1 if mutant.verdict == "killed" else 0] += 1
+    killed = sum(mutant.verdict == "killed" for mutant in counted)
+    # What is killed is known sooner than what survives: an unfinished run has no percentage.
+    score = 100 * killed / len(counted) if whole else 0.0
+    share = f" ({score:.1f} %)" if whole else ""
+    table = ("| module | mutants | killed | proved to be none |\n|---|---:|---:|---:|\n" +
+             "".join(f"| `{name}` | {a + k} | {k} | {e} |\n"
+                     for name, (a, k, e) in sorted(modules.items())) +
+             f"| all | {len(counted)} | {killed}{share} | {len(equivalent)} |\n")
+    def listed(mutants, with_words):
+        return "".join(f"- {m.number}: {describe(m.line)}{' — ' + m.words if with_words else ''}\n"
+                       for m in mutants) or "- none\n"
+    survivors = [mutant for mutant in counted if mutant.verdict != "killed"]
+    command = ("`make mutation` (`tools/mutate_rtl.py`)" if whole else
+               "`tools/mutate_rtl.py --so-far`")
+    state = "" if whole else (f"\n**Unfinished: {len(undecided)} of {len(counted + undecided)} mutants "
+                              "have no verdict yet**, so there is no score.\n")
+    text = ("# Mutants of the RTL\n" + state + "\n"
+            f"Written by {command}: single bits at the ports of cells of "
+            f"the unit of {options.config},\ninverted or constant, each against `santasim cosim "
+            f"--seeds {options.seeds}`. Mutants that are proved to be\nindistinguishable from the unit "
+            "do not count; others were drawn in their place.\n\n" + table +
+            "\nSurvivors, without a proof:\n\n" + listed(survivors, False) +
+            "\nProved, and how far the proof had to look:\n\n" + listed(equivalent, True))
+    return text, table, score
+
+
+def report_so_far(options, verdicts, mutants):
+    """The exit code is 1: this is no result."""
+    verdicts.so_far(mutants, options.seeds)
+    equivalent = [mutant for mutant in mutants if mutant.verdict == "equivalent"]
+    counted = [mutant for mutant in mutants if mutant.verdict != "equivalent"][:options.mutants]
+    text, table, _ = report(options, counted, equivalent, whole=False)
+    print(table)
+    if options.markdown:
+        options.markdown.write_text(text, encoding="utf-8")
+    return 1
 
 
 def main():
@@ -166,8 +223,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the mutants")
     parser.add_argument("--seeds", type=int, default=10, help="random scenarios for each")
     parser.add_argument("--only", help="numbers, separated by commas")
+    parser.add_argument("--so-far", action="store_true",
+                        help="judge nothing, report what an unfinished run has found")
     parser.add_argument("--bound", type=float, default=95.0, help="percent killed, at least")
     parser.add_argument("--timeout", type=float, default=900, metavar="S", help="of one mutant")
+    parser.add_argument("--proof-seconds", type=int, default=60, metavar="S",
+                        help="of a processor, for the solver in the proof of one mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--verbose", action="store_true", help="every mutant with its end")
@@ -175,52 +236,36 @@ def main():
     options = parser.parse_args()
 
     folder = (options.build / "mutants").resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    work = folder / "yosys"
+    work.mkdir(parents=True, exist_ok=True)
     build(options, folder, "santa_rtl_config")
     try:
-        write_mutants(options, folder)
+        wrapper, seen = mutant_unit.read_wrapper()
+        unit = mutant_unit.elaborate(options, work, seen)
+        mutants = mutant_unit.read_mutants(work / "list.ys")
+        verdicts = Verdicts(folder, unit)
+        if options.so_far:
+            return report_so_far(options, verdicts, mutants)
+        mutant_unit.write_mutants(mutants, work, folder, wrapper)
+        build(options, folder, "santasim")
+        verdict, words = cosimulate(options, 0, ["--seeds", str(options.seeds)])
+        if verdict != "survived":
+            sys.exit(f"mutate_rtl: the unit itself does not pass: {verdict}: {words}")
+        wanted = options.mutants
+        if options.only:
+            numbers = {int(number) for number in options.only.split(",")}
+            mutants = [mutant for mutant in mutants if mutant.number in numbers]
+            wanted = len(mutants)
+        judge = Judge(options, verdicts, work, seen)
+        counted, equivalent = judge.run(mutants, wanted)
     except (flow.FlowError, subprocess.CalledProcessError) as error:
         sys.exit(f"mutate_rtl: {error}")
-    build(options, folder, "santasim")
-    lines = (folder / "yosys" / "list.ys").read_text().splitlines()
-    lines = [line for line in lines if line.startswith("mutate ")]
-    verdict, words = judge(options, 0)
-    if verdict != "survived":
-        sys.exit(f"mutate_rtl: the unit itself does not pass: {verdict}: {words}")
-    key = hashlib.sha256("\n".join(lines).encode() + (folder / "attention_unit.sv").read_bytes() +
-                         f"{options.config} {options.seeds}".encode()).hexdigest()[:16]
-    verdicts = Verdicts(folder, key)
-    numbers = [int(n) for n in options.only.split(",")] if options.only else range(
-        1, len(lines) + 1)
-    killed, survivors, by_module = 0, [], collections.defaultdict(lambda: [0, 0])
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for number, (verdict, words) in zip(numbers, pool.map(
-                lambda number: verdicts.judge(options, number), numbers)):
-            line = lines[number - 1]
-            count = by_module[source_of(line)[0] or "(none)"]
-            count[1] += 1
-            if verdict not in ("killed", "survived"):
-                sys.exit(f"mutate_rtl: mutant {number}: {verdict}: {words}")
-            if verdict == "killed":
-                killed += 1
-                count[0] += 1
-            else:
-                survivors.append(f"{number}: {describe(line)}")
-            if options.verbose or verdict == "survived":
-                print(f"{number}: {verdict}: {describe(line)} {words}", flush=True)
-    score = 100 * killed / len(numbers)
-    rows = "\n".join(f"| `{module}` | {count[1]} | {count[0]} |"
-                     for module, count in sorted(by_module.items()))
-    table = ("| module | mutants | killed |\n|---|---:|---:|\n" + rows +
-             f"\n| all | {len(numbers)} | {killed} ({score:.1f} %) |")
+    if len(counted) < wanted and not options.only:
+        sys.exit(f"mutate_rtl: only {len(counted)} of {wanted} mutants are left; draw more")
+    text, table, score = report(options, counted, equivalent)
     print(table)
     if options.markdown:
-        options.markdown.write_text(
-            "# Mutants of the RTL\n\n"
-            "Written by `make mutation` (`tools/mutate_rtl.py`): single bits at the ports of cells "
-            f"of the unit of {options.config},\ninverted or constant, each against `santasim cosim "
-            f"--seeds {options.seeds}`.\n\n" + table + "\n\nSurvivors:\n\n" +
-            "\n".join(f"- {text}" for text in survivors) + "\n", encoding="utf-8")
+        options.markdown.write_text(text, encoding="utf-8")
     return 0 if score >= options.bound else 1
 
 
