@@ -112,7 +112,7 @@ TEST_F(ResultCheck, ExplainComparesEveryNumber) {
       {with("/samples/drawn", 1), "samples.drawn: 1, but its command gives"},
       {with("/accuracy/relative_l2", 0.5), "accuracy.relative_l2: 0.5, but its command gives"},
       {with("/blocks/value_gather/busy_cycles", 1), "blocks.value_gather.busy_cycles: 1, but"},
-      {half, "energy.parts_pj.adders.low: 0.0, but its command gives"}};
+      {half, "energy.parts_pj.adders.high: 0.0, but its command gives"}};
   const std::string bad = folder_ / "bad.json";
   for (const auto& [report, part] : changed) {
     write_file(bad, report.dump());

@@ -182,7 +182,7 @@ TEST_F(SweepFault, FolderIsNotMixedUp) {
   expect_refused(run_program(sweep_words(spec_, folder_ / "other", {"--resume"})),
                  {"--out", "is not empty and holds no sweep"});
   expect_refused(run_program(sweep_words(spec_, folder_ / "none", {"--resume"})),
-                 {"--resume", "none\" is not there"});
+                 {"--resume", "none\": is not there"});
   EXPECT_FALSE(fs::exists(folder_ / "none"));
 }
 

@@ -180,7 +180,7 @@ TEST(SweepSpec, MistakesAreNamed) {
     expect_error(fmt::format("name: x\ngrid: {}\n", empty),
                  {"spec.yaml:2: grid: is empty", "at least one key"});
     expect_error(fmt::format("name: x\nlist:\n  - {{samples: 4}}\n  - {}\n", empty),
-                 {"spec.yaml:4: list.[1]: is empty", "at least one key"});
+                 {"spec.yaml:4: list[1]: is empty", "at least one key"});
   }
   expect_error("name: x\ngrid: {json: [a]}\n", {"grid.json", "unknown key"});
   expect_error("name: x\ngrid: {set: [a]}\n", {"grid.set", "unknown key"});

@@ -151,6 +151,7 @@ class ThousandPoints : public testing::Test {
 
 TEST_F(ThousandPoints, KilledAndResumedGiveTheSameBytes) {
   const std::string out = folder_ / "killed";
+  fs::create_directory(out);  // --resume wants a folder
   const std::vector<std::string> words = sweep_words(folder_ / "spec.yaml", out, {"--resume"});
   // Two kills: one that nobody can catch, one that leaves a last word.
   pid_t process = start_program(words, folder_ / "log", folder_ / "err");
@@ -204,6 +205,7 @@ std::vector<std::string> under_mpirun(const std::vector<std::string>& words) {
 
 TEST_F(ThousandPoints, LostRankEndsTheJobAndTheResumedJobRepeatsNothing) {
   const std::string out = folder_ / "ranks";
+  fs::create_directory(out);
   const auto command = under_mpirun(sweep_words(folder_ / "spec.yaml", out, {"--resume"}));
   // A rank that works for the leader, then the leader.
   for (const std::size_t lost : {2U, 0U}) {

@@ -19,7 +19,8 @@ constexpr std::array<const char*, 5> kFieldNames = {"row", "stack", "group", "ba
 
 template <typename Config, typename Visitor>
 void visit_organisation(Config& dram, const std::string& in, Visitor& v) {
-  v.text(in + "name", dram.name, "Name of the timing set, shown in results; its first word is its memory.kind.");
+  v.text(in + "name", dram.name,
+         "Name of the timing set, shown in results; its first word is its memory.kind.");
   v.text(in + "source", dram.source, "Where its numbers come from.");
   v.integer(in + "clock_ps", dram.clock_ps, 100, 10000, "ps",
             "Period of the command clock, in which every _cycles key counts.");
