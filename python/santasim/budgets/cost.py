@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from santasim.eval.energy import _run as run_simulator
+from santasim.eval.energy import run_simulator
 from santasim.eval.errors import InputError
 from santasim.eval.store import Record, write_atomically
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from santasim.eval.energy import _step as step_cost
+from santasim.eval.energy import step_cost
 from santasim.eval.errors import InputError
 from santasim.eval.store import write_atomically
 

@@ -49,7 +49,8 @@ def _command(program: str, trace: Path, unit: Path, method: Record, seed: int, s
     return words
 
 
-def _run(words: list[str]) -> Any:
+def run_simulator(words: list[str]) -> Any:
+    """The JSON that a `santasim` command prints; InputError with its words where it fails."""
     try:
         outcome = subprocess.run(words, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -74,8 +75,9 @@ def _relative_error(trace: Any, layers: Sequence[str], scale: float) -> float:
     return float(np.sqrt(error / norm))
 
 
-def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[float, float]:
-    """Energy and time of one step. A budget that differs between layers takes a run for each."""
+def step_cost(program: str, path: Path, unit: Path, configuration: Record) -> tuple[float, float]:
+    """Energy in pJ and time in ns of one kept step. A budget that differs between layers takes a run
+    for each. Conflict where the simulator's draws are not the model's."""
     from safetensors import safe_open  # packed files are read without it
 
     index = int(path.name.split(".")[1])
@@ -89,7 +91,8 @@ def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[
         parts = ([(layers, budgets[0])] if len(budgets) == 1 else
                  [([layer], budget) for layer, budget in zip(layers, budgets)])
         for part, samples in parts:
-            found = _run(_command(program, path, unit, method, seed, metadata["step"], part, samples))
+            found = run_simulator(
+                _command(program, path, unit, method, seed, metadata["step"], part, samples))
             energy += found["energy"]["total_pj"]["mid"]
             time += found["latency"]["ns"]
             # Other draws have another error; then this is not the energy of that answer.
@@ -103,7 +106,7 @@ def _step(program: str, path: Path, unit: Path, configuration: Record) -> tuple[
 
 def _one_step(work: tuple[str, Path, Record, Path]) -> None:
     program, unit, configuration, trace = work
-    energy_pj, time_ns = _step(program, trace, unit, configuration)
+    energy_pj, time_ns = step_cost(program, trace, unit, configuration)
     write_atomically(_cost_of(trace),
                      json.dumps({"energy_pj": energy_pj, "time_ns": time_ns}) + "\n")
 
