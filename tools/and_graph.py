@@ -49,15 +49,15 @@ class AndGraph:
     def cone(self, literals, seen=None):
         """Nodes that the literals depend on, fan-ins first, without those in `seen`; adds to it."""
         seen = {0} if seen is None else seen
-        order, todo = [], [literal >> 1 for literal in literals]
-        while todo:
-            node = todo[-1]
+        order, stack = [], [literal >> 1 for literal in literals]
+        while stack:
+            node = stack[-1]
             missing = [] if self.fanins[node] is None or node in seen else [
                 fanin >> 1 for fanin in self.fanins[node] if fanin >> 1 not in seen]
             if missing:
-                todo += missing
+                stack += missing
                 continue
-            todo.pop()
+            stack.pop()
             if node not in seen:
                 seen.add(node)
                 order.append(node)

@@ -117,19 +117,19 @@ class Netlist:
     def _sort(self):
         self.order, done = [], set()
         for first in self.gates:
-            todo = [first]
-            while todo:
-                bit = todo[-1]
+            stack = [first]
+            while stack:
+                bit = stack[-1]
                 missing = [b for b in self.gates[bit] if b in self.gates and b not in done]
                 if bit in done or not missing:
-                    todo.pop()
+                    stack.pop()
                     if bit not in done:
                         done.add(bit)
                         self.order.append(bit)
-                elif len(todo) > len(self.gates):
+                elif len(stack) > len(self.gates):
                     raise ValueError("a loop of gates")
                 else:
-                    todo += missing
+                    stack += missing
         self.rank = {bit: i for i, bit in enumerate(self.order)}
         self.readers = collections.defaultdict(list)
         for bit, gate in self.gates.items():
@@ -156,7 +156,7 @@ class Netlist:
 
     def changed(self, unit, new, compute):
         """The values of `unit` with those of `new` for some bits, and what follows from them."""
-        value, todo, waiting = dict(unit), [], set()
+        value, heap, waiting = dict(unit), [], set()
         def change(bit, word):
             if value[bit] == word:
                 return
@@ -164,11 +164,11 @@ class Netlist:
             for reader in self.readers[bit]:
                 if reader not in waiting:
                     waiting.add(reader)
-                    heapq.heappush(todo, self.rank[reader])
+                    heapq.heappush(heap, self.rank[reader])
         for bit, word in new.items():
             change(bit, word)
-        while todo:  # in the order of gates: each once
-            bit = self.order[heapq.heappop(todo)]
+        while heap:  # in the order of gates: each once
+            bit = self.order[heapq.heappop(heap)]
             change(bit, compute[self.kinds[bit]](*(value[b] for b in self.gates[bit])))
         return value
 

@@ -9,8 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from santasim.eval.arguments import DTYPES, Parser, integer
 from santasim.eval.errors import InputError
 from santasim.eval.ruler import RULER
 from santasim.eval.store import Conflict, write_atomically
@@ -19,20 +20,6 @@ from .parallel import Processes
 from .schedule import MOST_SAMPLES
 
 REWARDS = ("logprob", "agreement", "accuracy")
-DTYPES = ("float32", "bfloat16", "float16")
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
-
-
-def _integer(least: int, most: int) -> Any:
-    def convert(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            raise argparse.ArgumentTypeError(f'got "{text}"; allowed: an integer from {least} to {most}')
-        return int(text)
-    return convert
 
 
 def _decimal(text: str) -> float:
@@ -61,19 +48,19 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     add("--model", type=Path, required=True, help="folder of weights, config.json and tokenizer")
     add("--gguf-file", help="name of a GGUF file in it, whose weights are dequantised")
     add("--dtype", choices=DTYPES, default="float32")
-    add("--threads", type=_integer(1, 1024), default=1, help="of PyTorch in each process")
+    add("--threads", type=integer(1, 1024), default=1, help="of PyTorch in each process")
     add("--task", choices=list(RULER), required=True)
-    add("--length", type=_integer(1, 2**31), required=True, help="tokens of a prompt")
-    add("--data-seed", type=_integer(0, 2**63), default=1, help="of the prompts")
-    add("--prompts", type=_integer(1, 10**5), required=True)
-    add("--new-tokens", type=_integer(2, 10**6), default=64, help="of an answer, at most")
+    add("--length", type=integer(1, 2**31), required=True, help="tokens of a prompt")
+    add("--data-seed", type=integer(0, 2**63), default=1, help="of the prompts")
+    add("--prompts", type=integer(1, 10**5), required=True)
+    add("--new-tokens", type=integer(2, 10**6), default=64, help="of an answer, at most")
     add("--hardware", default="edge-lpddr5", help="preset or file of the unit")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="changes a key of it")
     _add_attention(parser)
     add("--reward", choices=REWARDS, default=REWARDS[0], help="logprob and agreement: along the dense "
         "model's answers; accuracy: of answers under the schedule")
-    add("--seed", type=_integer(1, 2**32), default=1, help="of all draws")
-    add("--worker", type=_integer(0, 10**6), default=0, help="where this process begins; changes no "
+    add("--seed", type=integer(1, 2**32), default=1, help="of all draws")
+    add("--worker", type=integer(0, 10**6), default=0, help="where this process begins; changes no "
         "result")
     add("--out", type=Path, required=True, help="folder that workers share; what is done is kept")
 
@@ -81,40 +68,40 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 def _add_attention(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--values", choices=("sys", "strat", "santa"), default="sys")
     parser.add_argument("--scores", default="exact", help="as of santasim run")
-    parser.add_argument("--bernoulli", type=_integer(1, 64), default=8)
+    parser.add_argument("--bernoulli", type=integer(1, 64), default=8)
 
 
-def _parser() -> _Parser:
-    parser = _Parser(prog="python -m santasim.budgets", description=__doc__, allow_abbrev=False)
+def _parser() -> Parser:
+    parser = Parser(prog="python -m santasim.budgets", description=__doc__, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     ablate = commands.add_parser("ablate", help="one sample in one layer at a time", allow_abbrev=False)
     _add_model(ablate)
-    ablate.add_argument("--base", type=_integer(1, MOST_SAMPLES), required=True,
+    ablate.add_argument("--base", type=integer(1, MOST_SAMPLES), required=True,
                         help="budget of the other layers")
-    ablate.add_argument("--first-prompt", type=_integer(0, 10**5), default=0)
+    ablate.add_argument("--first-prompt", type=integer(0, 10**5), default=0)
     train = commands.add_parser("train", help="learn a schedule", allow_abbrev=False)
     _add_model(train)
     add = train.add_argument
-    add("--total", type=_integer(1, 10**6), required=True, help="samples of all layers")
-    add("--iterations", type=_integer(1, 10**6), default=150)
-    add("--episodes", type=_integer(2, 10**6), default=16, help="of an iteration")
-    add("--questions", type=_integer(1, 10**5), default=4, help="prompts of an episode")
+    add("--total", type=integer(1, 10**6), required=True, help="samples of all layers")
+    add("--iterations", type=integer(1, 10**6), default=150)
+    add("--episodes", type=integer(2, 10**6), default=16, help="of an iteration")
+    add("--questions", type=integer(1, 10**5), default=4, help="prompts of an episode")
     add("--learning-rate", type=_decimal, default=0.02)
     add("--energy", type=Path, help="file that `cost` wrote")
     add("--energy-weight", type=_decimal, help="taken from the reward for a microjoule of a token")
     compare = commands.add_parser("compare", help="schedules on other prompts", allow_abbrev=False)
     _add_model(compare)
-    compare.add_argument("--first-prompt", type=_integer(0, 10**5), required=True)
+    compare.add_argument("--first-prompt", type=integer(0, 10**5), required=True)
     compare.add_argument("--schedule", type=_schedule, action="append", required=True,
                          metavar="NAME=S+S+...", help="one budget or one for each layer; learned: that of "
                          "the training in the folder; may be given again")
-    compare.add_argument("--traces", type=_integer(0, 10**5), default=0, metavar="N", help="keep the last "
+    compare.add_argument("--traces", type=integer(0, 10**5), default=0, metavar="N", help="keep the last "
                          "decode step of the first N prompts, for `simulate`")
     cost = commands.add_parser("cost", help="energy of each layer at each budget", allow_abbrev=False)
     cost.add_argument("--trace", type=Path, nargs="+", required=True, help="kept decode steps")
     cost.add_argument("--unit", type=Path, required=True, help="hardware file")
     _add_attention(cost)
-    cost.add_argument("--most", type=_integer(1, MOST_SAMPLES), default=256, help="samples of a layer")
+    cost.add_argument("--most", type=integer(1, MOST_SAMPLES), default=256, help="samples of a layer")
     cost.add_argument("--program", default="santasim", help="the simulator")
     cost.add_argument("--out", type=Path, required=True)
     simulate = commands.add_parser("simulate", help="energy of the kept steps", allow_abbrev=False)

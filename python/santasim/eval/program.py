@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
 
+from .arguments import DTYPES, Parser, integer
 from .errors import InputError
 from .methods import parse_method
 from .questions import READERS, STYLES
@@ -17,20 +17,6 @@ from .store import Conflict, compare, merge, write_atomically
 
 SAMPLINGS = ("greedy", "paper")
 PREFILLS = ("dense", "sampled")
-DTYPES = ("float32", "bfloat16", "float16")
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
-
-
-def _integer(least: int, most: int) -> Any:
-    def convert(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            raise argparse.ArgumentTypeError(f'got "{text}"; allowed: an integer from {least} to {most}')
-        return int(text)
-    return convert
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -40,8 +26,8 @@ def _shard(text: str) -> tuple[int, int]:
     return int(index), int(count)
 
 
-def _parser() -> _Parser:
-    parser = _Parser(prog="python -m santasim.eval", description=__doc__, allow_abbrev=False)
+def _parser() -> Parser:
+    parser = Parser(prog="python -m santasim.eval", description=__doc__, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="ask a model and store its answers", allow_abbrev=False)
     add = run.add_argument
@@ -50,11 +36,11 @@ def _parser() -> _Parser:
     add("--dtype", choices=DTYPES, default="float32")
     add("--device", default="cpu", help="of PyTorch")
     add("--task", choices=[*RULER, *READERS], required=True)
-    add("--length", type=_integer(1, 2**31), help="tokens of a prompt: " + ", ".join(RULER))
-    add("--prompts", type=_integer(1, 10**6), help="how many; of a data set the first")
+    add("--length", type=integer(1, 2**31), help="tokens of a prompt: " + ", ".join(RULER))
+    add("--prompts", type=integer(1, 10**6), help="how many; of a data set the first")
     add("--data", type=Path, help="file of questions: " + ", ".join(READERS))
     add("--style", choices=STYLES, default=STYLES[0], help="whose prompts for such questions")
-    add("--data-seed", type=_integer(0, 2**63), default=1, help="of generated prompts")
+    add("--data-seed", type=integer(0, 2**63), default=1, help="of generated prompts")
     add("--method", action="append", required=True, metavar="METHOD",
         help="sdpa, eager, golden:values=sys,samples=64,scores=exact,bernoulli=8,key_bits=8,"
              "value_bits=8,backend=cpu or cuda:samples=256; may be given again; samples=64+32+... is "
@@ -64,13 +50,13 @@ def _parser() -> _Parser:
     add("--prefill", choices=PREFILLS, default=PREFILLS[0], help="of the golden method")
     add("--sampling", choices=SAMPLINGS, default=SAMPLINGS[0], help="paper: temperature 0.6, "
         "top-p 0.95, repetition penalty 1.1")
-    add("--max-new-tokens", type=_integer(1, 10**6), help="64, or 512 and 4096 for questions of the "
+    add("--max-new-tokens", type=integer(1, 10**6), help="64, or 512 and 4096 for questions of the "
         "two styles, where not given")
-    add("--seed", type=_integer(1, 2**32), default=1, help="of all draws")
+    add("--seed", type=integer(1, 2**32), default=1, help="of all draws")
     add("--shard", type=_shard, default=(0, 1), metavar="I/N", help="only prompts I, I + N, ...")
-    add("--traces", type=_integer(0, 10**6), default=0, metavar="N", help="keep the last decode step "
+    add("--traces", type=integer(0, 10**6), default=0, metavar="N", help="keep the last decode step "
         "of the first N prompts, for the energy of golden methods")
-    add("--batch", type=_integer(1, 1024), default=1, metavar="N", help="decode a prompt with N golden "
+    add("--batch", type=integer(1, 1024), default=1, metavar="N", help="decode a prompt with N golden "
         "methods at a time")
     add("--out", type=Path, required=True, help="folder of the answers; those there are kept")
     report = commands.add_parser("report", help="tables of stored answers", allow_abbrev=False)
@@ -90,7 +76,7 @@ def _parser() -> _Parser:
     energy = commands.add_parser("energy", help="simulate the kept steps", allow_abbrev=False)
     energy.add_argument("results", type=Path, help="folder of answers, or a packed file with costs")
     energy.add_argument("--program", default="santasim", help="the simulator")
-    energy.add_argument("--jobs", type=_integer(1, 1024), default=1, help="steps simulated at a time")
+    energy.add_argument("--jobs", type=integer(1, 1024), default=1, help="steps simulated at a time")
     energy.add_argument("--plot", type=Path, help="SVG of accuracy against energy and time")
     return parser
 
