@@ -99,6 +99,10 @@ eval-docs: ## Write docs/eval_results.md and its picture from $(EVAL_RESULTS)
 	$(EVAL_PYTHON) -m santasim.eval report $(EVAL_RESULTS) --markdown docs/eval_results.md
 	$(EVAL_PYTHON) -m santasim.eval energy $(EVAL_RESULTS) --plot docs/images/eval.svg > /dev/null
 
+.PHONY: budgets-docs
+budgets-docs: ## Write docs/budgets_results.md and its pictures from python/results/budgets
+	$(EVAL_PYTHON) -m santasim.budgets report python/results/budgets --plots docs/images --markdown docs/budgets_results.md
+
 .PHONY: cosim
 cosim: build ## Compare the unit in SystemVerilog with its models, a few hundred requests
 	ctest --preset $(PRESET) --verbose --tests-regex '^cosim_on_'

@@ -18,6 +18,7 @@ import torch
 from santasim import _golden
 from santasim.eval import packed
 from santasim.eval.methods import label
+from santasim.eval.models import fingerprint
 from santasim.eval.program import main
 from santasim.eval.store import answers, configurations
 
@@ -287,6 +288,21 @@ def test_wrong_options_are_refused(model, tmp_path, capsys, more, message):
     capsys.readouterr()
     assert message in refused(capsys, *words(model, tmp_path / "out", "--method", "sdpa", *more))
     assert not (tmp_path / "out").exists()
+
+
+def test_the_fingerprint_is_of_the_files_that_are_read(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    alone = fingerprint(tmp_path, None)
+    (tmp_path / "same.gguf").write_bytes(b"GGUF")
+    assert fingerprint(tmp_path, None) == alone
+    named = fingerprint(tmp_path, "same.gguf")
+    assert named != alone
+    (tmp_path / "other.gguf").write_bytes(b"GGUF")
+    assert fingerprint(tmp_path, "same.gguf") == named
+    (tmp_path / "same.gguf").write_bytes(b"GGUF2")
+    assert fingerprint(tmp_path, "same.gguf") != named
+    (tmp_path / "config.json").write_text("{ }")
+    assert fingerprint(tmp_path, None) != alone
 
 
 def test_wrong_models_and_data_are_refused(model, tmp_path, capsys):

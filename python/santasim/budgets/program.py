@@ -111,6 +111,8 @@ def _parser() -> Parser:
     report.add_argument("results", type=Path)
     report.add_argument("--plots", type=Path, metavar="DIR", help="writes budgets-schedule.svg and "
                         "budgets-reward.svg there")
+    report.add_argument("--markdown", type=Path, metavar="FILE", help="the tables as a document, in place of "
+                        "the output")
     return parser
 
 
@@ -159,7 +161,11 @@ def _cost(arguments: argparse.Namespace) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    print(_module("report").tables(arguments.results), end="")
+    report = _module("report")
+    if arguments.markdown is None:
+        print(report.tables(arguments.results), end="")
+    else:
+        write_atomically(arguments.markdown, report.document(arguments.results))
     if arguments.plots is not None:
         _module("plot").draw(arguments.results, arguments.plots)
 

@@ -234,3 +234,9 @@ def tables(folder: Path) -> str:
     if not lines:
         raise InputError(f"{folder}: no results; allowed: the folder of --out of a run that is complete")
     return "\n".join(lines)
+
+
+def document(folder: Path) -> str:
+    """The tables as a file of their own."""
+    return (f"# Layer budgets: results\n\nWritten by `python -m santasim.budgets report {folder} --markdown "
+            "FILE`; [budgets.md](budgets.md) says what they are.\n\n" + tables(folder).rstrip("\n") + "\n")

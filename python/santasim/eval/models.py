@@ -44,10 +44,13 @@ class Model:
         return str(self.tokenizer.decode(tokens, skip_special_tokens=True))
 
 
-def fingerprint(folder: Path) -> str:
-    """Of names and contents of a folder's files; large files by their ends and size."""
+def fingerprint(folder: Path, gguf_file: str | None) -> str:
+    """Of names and contents of a folder's files, of GGUF files the named one alone; large files by
+    their ends and size."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
+        if path.suffix == ".gguf" and path.name != gguf_file:
+            continue  # another form of a model, which nothing reads
         size = path.stat().st_size
         digest.update(f"{path.name} {size}\n".encode())
         with path.open("rb") as file:
@@ -109,4 +112,4 @@ def load(folder: Path, *, gguf_file: str | None, dtype: str, device: str) -> Mod
     ends = [network.generation_config.eos_token_id, tokenizer.eos_token_id]
     end = frozenset(token for entry in ends if entry is not None
                     for token in (entry if isinstance(entry, list) else [entry]))
-    return Model(network, tokenizer, fingerprint(folder), limit, end)
+    return Model(network, tokenizer, fingerprint(folder, gguf_file), limit, end)

@@ -25,20 +25,27 @@ def _family(row: str) -> tuple[str, int]:
     return (row, 0) if found is None else (row.replace(found[0], ""), int(found[1]))
 
 
+def _by_numbers(name: str) -> list[str | int]:
+    """Sorts B=8 before B=16. Texts and numbers take turns, beginning with a text."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
 def _lines(axis: Axes, costs: list[Cost], value: str) -> None:
     families: dict[str, list[tuple[int, Cost]]] = {}
     for cost in costs:
         name, samples = _family(cost.row)
         families.setdefault(name, []).append((samples, cost))
-    for name in sorted(families):
+    for name in sorted(families, key=_by_numbers):
         points = [cost for _, cost in sorted(families[name], key=lambda point: point[0])]
         means = [cost.accuracy.mean for cost in points]
         ends = [[cost.accuracy.mean - cost.accuracy.low for cost in points],
                 [cost.accuracy.high - cost.accuracy.mean for cost in points]]
         style = "--" if "bernoulli" in name else ":" if re.search(r" [KV]4", name) else "-"
+        marker = ("*" if name.startswith("dense") else "s" if "bernoulli-group" in name else
+                  "^" if "bernoulli" in name else ".")
         axis.errorbar([getattr(cost, value) for cost in points], means, yerr=ends, capsize=2,
-                      marker="*" if name.startswith("dense") else ".", linestyle=style, linewidth=1,
-                      elinewidth=0.4, color=_COLOURS.get(name.split()[0]), label=name)
+                      marker=marker, markersize=4 if marker in "s^" else None, linestyle=style,
+                      linewidth=1, elinewidth=0.4, color=_COLOURS.get(name.split()[0]), label=name)
 
 
 def draw(costs: list[Cost], path: Path) -> None:
@@ -57,7 +64,9 @@ def draw(costs: list[Cost], path: Path) -> None:
             axis.set_xlabel(name)
             axis.grid(True, alpha=0.3)
         pair[0].set_ylabel(f"accuracy, %\n{column}")
-    figure.legend(*axes[0][1].get_legend_handles_labels(), loc="outside right upper",
-                  fontsize="x-small")
+    entries = {}  # of all axes, each once
+    for pair in axes:
+        entries.update(zip(*reversed(pair[1].get_legend_handles_labels())))
+    figure.legend(entries.values(), entries.keys(), loc="outside right upper", fontsize="x-small")
     figure.savefig(path, format="svg", metadata={"Date": None})
     pyplot.close(figure)

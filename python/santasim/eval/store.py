@@ -19,6 +19,10 @@ from .errors import InputError
 Record = dict[str, Any]
 
 
+_UMASK = os.umask(0o077)
+os.umask(_UMASK)
+
+
 class Conflict(Exception):
     """One prompt of one configuration has two answers."""
 
@@ -38,6 +42,7 @@ def write_atomically(path: Path, text: str) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
+            os.fchmod(file.fileno(), 0o666 & ~_UMASK)  # a temporary file is its owner's alone
             os.fsync(file.fileno())
         os.replace(name, path)
     except BaseException:
