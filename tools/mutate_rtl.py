@@ -11,9 +11,9 @@ first but for its lanes, and its queues become registers, so that what no other 
 mutant of a lane is in all its instances. All are in one verilated model, where SANTA_MUTANT chooses
 one; 0 is the unit as it is and must pass. RTL assertions are not in the model.
 
-A mutant goes through three stages while it is alive: a few short scenarios, `santasim cosim --seeds`,
-and a proof that no input tells it from the unit (mutant_proof.py). It is killed when a scenario ends
-with a difference, a broken bus rule or a stall. A mutant with a proof is none: another is drawn in
+A mutant goes through four stages while it is alive: a few short scenarios, `santasim cosim --seeds`, a
+proof that no input tells it from the unit (mutant_proof.py), and `santasim cosim --long`. It is killed
+when a scenario ends with a difference, a broken bus rule or a stall. A mutant with a proof is none: another is drawn in
 its place. Anything else counts. Each run tries the proof on killed mutants too and fails
 if it succeeds. Verdicts are kept in the build folder: a run that was stopped goes on where it was.
 Exit code 1 below --bound percent.
@@ -100,7 +100,7 @@ class Verdicts:
         for mutant in mutants:
             ends = {stage: end for (line, stage), end in self.known.items() if line == mutant.line}
             words = [end for end in ends.values() if end[0] in ("killed", "equivalent")]
-            whole = ends.get(f"scenarios to {seeds}")
+            whole = ends.get("long contexts")
             mutant.verdict, mutant.words = (words + [whole] * (whole is not None) + [("", "")])[0]
 
 
@@ -119,6 +119,8 @@ class Judge:
             batch, todo = todo[:share], todo[share:]
             self._scenarios(batch)
             self._proofs(batch)
+            self._each(batch, "long contexts", lambda mutant: cosimulate(self.options, mutant.number,
+                                                                         ["--long"]))
             for mutant in batch:
                 if len(counted) == wanted:
                     break
@@ -127,7 +129,7 @@ class Judge:
 
     def _each(self, mutants, name, decide):
         """A stage of those that are still alive."""
-        alive = [mutant for mutant in mutants if mutant.verdict in ("", "survived")]
+        alive = [mutant for mutant in mutants if mutant.verdict in ("", "survived", "unproved")]
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             results = pool.map(lambda mutant: self.verdicts.stage(
                 mutant, name, lambda: decide(mutant)), alive)
@@ -195,7 +197,7 @@ def report(options, counted, equivalent, whole=True):
     text = ("# Mutants of the RTL\n" + state + "\n"
             f"Written by {command}: single bits at the ports of cells of "
             f"the unit of {options.config},\ninverted or constant, each against `santasim cosim "
-            f"--seeds {options.seeds}`. Mutants that are proved to be\nindistinguishable from the unit "
+            f"--seeds {options.seeds}`\nand `--long`. Mutants that are proved to be\nindistinguishable from the unit "
             "do not count; others were drawn in their place.\n\n" + table +
             "\nSurvivors, without a proof:\n\n" + listed(survivors, False) +
             "\nProved, and how far the proof had to look:\n\n" + listed(equivalent, True))
@@ -248,9 +250,10 @@ def main():
             return report_so_far(options, verdicts, mutants)
         mutant_unit.write_mutants(mutants, work, folder, wrapper)
         build(options, folder, "santasim")
-        verdict, words = cosimulate(options, 0, ["--seeds", str(options.seeds)])
-        if verdict != "survived":
-            sys.exit(f"mutate_rtl: the unit itself does not pass: {verdict}: {words}")
+        for scenarios in (["--seeds", str(options.seeds)], ["--long"]):
+            verdict, words = cosimulate(options, 0, scenarios)
+            if verdict != "survived":
+                sys.exit(f"mutate_rtl: the unit itself does not pass: {verdict}: {words}")
         wanted = options.mutants
         if options.only:
             numbers = {int(number) for number in options.only.split(",")}

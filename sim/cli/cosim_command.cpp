@@ -15,6 +15,7 @@
 #include "progress.hpp"
 #include "santa/config/message_text.hpp"
 #include "santa/config/preset.hpp"
+#include "santa/cosim/generator.hpp"
 #include "santa/cosim/runner.hpp"
 #include "santa/energy/pack.hpp"
 #include "santa/energy/report.hpp"
@@ -72,6 +73,8 @@ void choose_work(const CosimOptions& options, const config::HardwareConfig& hard
                                 [&](double fraction) { progress.show("preparing", fraction); });
   } else if (!options.vectors.empty()) {
     work.replays = cosim::load_replays("--vectors", options.vectors, work.model->parameters);
+  } else if (options.long_contexts) {
+    work.timed = cosim::long_requests(work.model->parameters);
   } else if (options.seed) {
     work.seeds = {*options.seed};
   } else {
@@ -90,7 +93,7 @@ cosim::Waves waves_of(WaveFiles files) {
 std::string whole_command(const CosimOptions& options) {
   std::string text = options.command();
   if (options.seed) return fmt::format("{} --seed {}", text, *options.seed);
-  if (options.trace.empty() && options.vectors.empty()) {
+  if (options.trace.empty() && options.vectors.empty() && !options.long_contexts) {
     text += fmt::format(" --seeds {}", options.seeds.value_or(kDefaultSeeds));
   }
   return text;

@@ -11,16 +11,17 @@ CosimOptions check_cosim_options(const RawCosimOptions& raw) {
   CosimOptions options;
   options.config = raw.config;
   options.overrides = parse_overrides(raw.set);
-  const std::pair<const char*, const OptionText*> choices[] = {{"--seeds", &raw.seeds},
-                                                               {"--seed", &raw.seed},
-                                                               {"--trace", &raw.trace},
-                                                               {"--vectors", &raw.vectors}};
+  const std::pair<const char*, bool> choices[] = {{"--seeds", raw.seeds.has_value()},
+                                                  {"--seed", raw.seed.has_value()},
+                                                  {"--trace", raw.trace.has_value()},
+                                                  {"--vectors", raw.vectors.has_value()},
+                                                  {"--long", raw.long_contexts}};
   const char* first = nullptr;
-  for (const auto& [name, text] : choices) {
-    if (!*text) continue;
+  for (const auto& [name, given] : choices) {
+    if (!given) continue;
     if (first != nullptr) {
       throw input_error(name, "", fmt::format("contradicts {}", first),
-                        "one of --seeds, --seed, --trace and --vectors");
+                        "one of --seeds, --seed, --trace, --vectors and --long");
     }
     first = name;
   }
@@ -37,6 +38,7 @@ CosimOptions check_cosim_options(const RawCosimOptions& raw) {
   }
   if (raw.trace) options.trace = *raw.trace;
   if (raw.vectors) options.vectors = *raw.vectors;
+  options.long_contexts = raw.long_contexts;
   if (raw.export_folder) options.export_folder = *raw.export_folder;
   if (raw.json) options.json = *raw.json;
   if (raw.waves && *raw.waves == "on-failure") {
@@ -56,6 +58,7 @@ std::string CosimOptions::command() const {
   }
   if (!trace.empty()) text += " --trace " + shell_word(trace);
   if (!vectors.empty()) text += " --vectors " + shell_word(vectors);
+  if (long_contexts) text += " --long";
   return text;
 }
 

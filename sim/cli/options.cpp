@@ -63,6 +63,7 @@ Examples:
   santasim cosim --config eight-heads --set memory.latency_ns=500
   santasim cosim --config edge-lpddr5 --trace my.safetensors
   santasim cosim --vectors traces/vectors         recorded vectors through unit and cycle model
+  santasim cosim --long                           the longest contexts
   santasim cosim --seed 3 --export files          requests and results for another test bench
 )";
 
@@ -174,6 +175,10 @@ CLI::App* add_cosim(CLI::App& app, RawCosimOptions& raw) {
   text(what, "--trace", raw.trace, "F",
        "Requests of a trace in .safetensors, in place of scenarios");
   text(what, "--vectors", raw.vectors, "DIR", "Recorded vectors, in place of scenarios");
+  cosim
+      ->add_flag("--long", raw.long_contexts,
+                 "Requests of up to 2^20 keys, in place of scenarios: minutes")
+      ->group(what);
   const char* output = "Output";
   text(output, "--export", raw.export_folder, "DIR",
        "Every request and its results as text, for other test benches");

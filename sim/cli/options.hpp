@@ -79,6 +79,7 @@ struct CosimOptions {
   std::optional<std::uint64_t> seed;   // one scenario
   std::string trace;                   // empty: none
   std::string vectors;                 // folder of recorded ones to replay; empty: none
+  bool long_contexts = false;          // requests of up to 2^20 keys
   std::string export_folder;           // for files of every request; empty: none
   WaveFiles waves = WaveFiles::kNever;
   std::string json;  // empty: none; "-": standard output, in place of the table

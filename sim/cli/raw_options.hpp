@@ -59,6 +59,7 @@ struct RawCosimOptions {
   OptionText seed;
   OptionText trace;
   OptionText vectors;
+  bool long_contexts = false;
   OptionText export_folder;
   OptionText waves;
   OptionText json;

@@ -185,6 +185,27 @@ TEST(Generator, EmptyTilesAreEmptyAndOffsetsAreWhereTheyShouldBe) {
   EXPECT_GE(last, 12U);
 }
 
+TEST(Generator, LongRequestsReachTheLongestContext) {
+  for (const UnitParameters& unit : {small_unit(), wide_unit()}) {
+    std::uint32_t most = 0;
+    std::uint64_t most_mass = 0;
+    std::uint32_t last_row = 0;
+    for (const CosimRequest& request : long_requests(unit)) {
+      expect_legal(request, unit);
+      EXPECT_GT(request.context, 1U << 16);
+      most = std::max(most, request.context);
+      const Expectation expected = expect(request);
+      for (const attention::HeadStatistics& head : expected.result.heads) {
+        most_mass = std::max(most_mass, head.mass);
+      }
+      for (const auto& row : expected.result.rows) last_row = std::max(last_row, row.key);
+    }
+    EXPECT_EQ(most, 1U << 20);
+    EXPECT_GE(most_mass, std::uint64_t{1} << 35);  // 2^20 keys of nearly the largest weight, 2^16
+    EXPECT_GE(last_row, (1U << 20) - 256);
+  }
+}
+
 TEST(Generator, GaussianRequestsArePreparedAsTheCommandLineDoes) {
   attention::DecodeOptions options;
   options.scores = ScoreScheme::kBernoulliGroup;

@@ -1,0 +1,51 @@
+// Contexts up to the longest that a descriptor can ask for.
+#include <algorithm>
+
+#include "santa/cosim/generator.hpp"
+#include "santa/cosim/integer_data.hpp"
+
+namespace santa::cosim {
+namespace {
+
+using attention::ScoreScheme;
+
+constexpr std::uint32_t kMostKeys = 1U << 20;
+
+}  // namespace
+
+std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
+  Random random(0x10A6);
+  std::vector<CosimRequest> requests;
+  const auto add = [&](const Recipe& recipe) {
+    requests.push_back(make_request(recipe, unit.tile_keys, random));
+  };
+  Recipe r;
+  r.workload = "longest context, equal scores";  // the largest mass, drawn from end to end
+  r.context = kMostKeys;
+  r.group = std::min(unit.group_heads, 2U);
+  r.keys = KeyProfile::kConstant;
+  r.samples_log2 = 12;
+  add(r);
+  r = Recipe();
+  r.workload = "long context, the last key leads";
+  r.context = kMostKeys - unit.tile_keys - 1;
+  r.keys = KeyProfile::kRising;
+  r.octaves = 30.0;
+  add(r);
+  r = Recipe();
+  r.workload = "long context, Bernoulli";
+  r.context = kMostKeys / 4 + 3;
+  r.head_dimension = 3;
+  r.group = unit.group_heads;
+  r.scores = ScoreScheme::kBernoulliGroup;
+  add(r);
+  r = Recipe();
+  r.workload = "long context, a port word a key";
+  r.context = kMostKeys / 16 + 1;
+  r.head_dimension = std::min(unit.max_head_dimension, unit.port_bytes);
+  r.samples_log2 = 9;
+  add(r);
+  return requests;
+}
+
+}  // namespace santa::cosim
