@@ -153,7 +153,8 @@ TEST(Cosim, BadInputIsRefused) {
                  {"--export", "/dev/null/x"});
   expect_refused(run_program({"cosim", "--seed", "1", "--vectors", "x"}),
                  {"--vectors", "contradicts --seed", "--trace, --vectors and --long"});
-  expect_refused(run_program({"cosim", "--long", "--trace", "x"}), {"--long", "contradicts --trace"});
+  expect_refused(run_program({"cosim", "--long", "--trace", "x"}),
+                 {"--long", "contradicts --trace"});
   expect_refused(run_program({"cosim", "--vectors", folder / "none"}),
                  {"--vectors", "none", "No such file", "a folder with vectors"});
 }

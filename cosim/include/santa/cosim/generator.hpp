@@ -19,8 +19,8 @@ CosimRequest random_request(const UnitParameters& unit, std::uint32_t effort, Ra
 std::vector<CosimRequest> directed_requests(const UnitParameters& unit, std::uint32_t most_context);
 
 // Requests of 2^16 to 2^20 keys, the longest context of a descriptor, with few features: what only
-// they reach are the highest bits of keys, tiles, masses and thresholds, and the longest runs of the
-// memory port. One takes the verilated unit up to some million cycles.
+// they reach are the highest bits of keys, tiles, masses and thresholds, and the longest runs of
+// the memory port. One takes the verilated unit up to some million cycles.
 std::vector<CosimRequest> long_requests(const UnitParameters& unit);
 
 // Gaussian tensors, quantised and prepared as the command line does it.
