@@ -20,6 +20,8 @@ const std::vector<NamedCount>& check_count_names() {
       {"outputs", &CheckCounts::outputs},
       {"memory_outputs", &CheckCounts::memory_outputs},
       {"untouched_bytes", &CheckCounts::untouched_bytes},
+      {"spilled_weights", &CheckCounts::spilled_weights},
+      {"spilled_tiles", &CheckCounts::spilled_tiles},
       {"oracle_counts", &CheckCounts::oracle_counts},
       {"oracle_outputs", &CheckCounts::oracle_outputs},
   };
@@ -59,6 +61,12 @@ CheckCounts expected_checks(const ScoreboardRequest& request, const UnitParamete
   counts.outputs = group * d;
   counts.memory_outputs = group * d;
   counts.untouched_bytes = group * (row_bytes - 2 * d);
+  const std::uint64_t spilled = spilled_tiles(unit, r.context, r.group());
+  if (spilled > 0) {
+    counts.spilled_weights =
+        group * (r.context - (r.tiles() - spilled) * std::uint64_t{unit.tile_keys});
+  }
+  counts.spilled_tiles = group * spilled;
   counts.oracle_counts = group * r.context;
   counts.oracle_outputs = group * d;
   return counts;
@@ -111,6 +119,51 @@ void Scoreboard::check_memory(const Tracked& t, const ByteMemory& memory) {
   }
 }
 
+// Where the unit keeps them: docs/rtl.md, "Memory layout".
+void Scoreboard::check_spills(const Tracked& t, const ByteMemory& memory) {
+  const CosimRequest& r = t.of->request;
+  const auto tiles = static_cast<std::uint32_t>(r.tiles());
+  const std::uint64_t tile_bytes = tile_weight_bytes(unit_, r.group());
+  const std::uint64_t entry_bytes = tile_statistics_bytes(unit_);
+  const std::uint64_t scratch = t.of->image.address(RegionKind::kScratch);
+  std::vector<std::uint8_t> weights(tile_bytes);
+  std::vector<std::uint8_t> entry(entry_bytes);
+  const auto first = static_cast<std::uint32_t>(tiles - spilled_tiles(unit_, r.context, r.group()));
+  for (std::uint32_t tile = first; tile < tiles; ++tile) {
+    memory.read(scratch + tile_bytes * tile, weights.data(), weights.size());
+    memory.read(scratch + tile_bytes * tiles + entry_bytes * tile, entry.data(), entry.size());
+    for (std::uint32_t g = 0; g < r.group(); ++g) {
+      const std::size_t expected = t.of->expected.index(r, tile, g);
+      for (std::uint32_t key = 0; key < r.valid_keys(tile); ++key) {
+        const std::size_t at = spilled_weight_offset(unit_, r.group(), key, g);
+        const auto rtl = static_cast<std::uint16_t>(weights[at] | weights[at + 1] << 8);
+        const std::uint16_t golden = t.of->expected.weights[expected + key];
+        ++checked_.spilled_weights;
+        if (rtl == golden) continue;
+        report(&t, "spill_writer",
+               fmt::format("weight in scratch memory of key {}, head {}",
+                           std::uint64_t{tile} * unit_.tile_keys + key, g),
+               std::to_string(rtl), std::to_string(golden));
+      }
+      const attention::TileStatistics& golden =
+          t.of->expected.result.tiles[static_cast<std::size_t>(tile) * r.group() + g];
+      const auto field = [&](std::size_t at) {
+        std::uint32_t value = 0;
+        for (std::size_t i = 4; i-- > 0;) value = value << 8 | entry[8 * g + at + i];
+        return value;
+      };
+      const std::uint32_t sum = field(0);
+      const auto exponent = static_cast<std::int32_t>(field(4));
+      ++checked_.spilled_tiles;
+      if (sum == golden.sum && exponent == golden.exponent) continue;
+      report(&t, "spill_writer",
+             fmt::format("exponent and sum in scratch memory of tile {}, head {}", tile, g),
+             fmt::format("{} and {}", exponent, sum),
+             fmt::format("{} and {}", golden.exponent, golden.sum));
+    }
+  }
+}
+
 void Scoreboard::check_oracle(Tracked& t, const ByteMemory& memory) {
   const CosimRequest& r = t.of->request;
   const std::uint32_t d = r.head_dimension();
@@ -147,6 +200,7 @@ void Scoreboard::complete(const ByteMemory& memory, std::uint64_t cycle) {
   expected_ += expected_checks(*t.of, unit_);
   check_finished(t);
   if (!first_) check_memory(t, memory);
+  if (!first_ && t.of->runs) check_spills(t, memory);
   if (!first_ && t.of->runs) check_oracle(t, memory);
   tracked_.pop_front();
 }

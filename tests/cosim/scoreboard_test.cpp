@@ -141,17 +141,43 @@ class Player {
   std::uint64_t cycle_ = 0;
 };
 
-void store_outputs(const ScoreboardRequest& r, ByteMemory& memory) {
+void store(ByteMemory& memory, std::uint64_t at, std::uint64_t value, std::uint32_t bytes) {
+  for (std::uint32_t i = 0; i < bytes; ++i) {
+    memory.write(at + i, static_cast<std::uint8_t>(value >> 8 * i));
+  }
+}
+
+// What the unit leaves in memory: outputs, and weights and statistics of tiles that do not fit.
+void store_results(const ScoreboardRequest& r, ByteMemory& memory) {
   install(r.image, memory);
+  const UnitParameters unit = small_unit();
+  const std::uint32_t group = r.request.group();
+  const std::uint64_t tiles = r.request.tiles();
+  const std::uint64_t weight_bytes = tile_weight_bytes(unit, group);
+  for (auto tile =
+           static_cast<std::uint32_t>(tiles - spilled_tiles(unit, r.request.context, group));
+       tile < tiles; ++tile) {
+    const std::uint64_t scratch = r.image.address(RegionKind::kScratch);
+    const std::uint64_t entry = scratch + weight_bytes * tiles + tile_statistics_bytes(unit) * tile;
+    for (std::uint32_t g = 0; g < group; ++g) {
+      for (std::uint32_t key = 0; key < unit.tile_keys; ++key) {
+        store(memory, scratch + weight_bytes * tile + spilled_weight_offset(unit, group, key, g),
+              r.expected.weights[r.expected.index(r.request, tile, g) + key], 2);
+      }
+      const auto& tile_of = r.expected.result.tiles[std::size_t{tile} * group + g];
+      store(memory, entry + 8 * g, tile_of.sum, 4);
+      store(memory, entry + 8 * g + 4, static_cast<std::uint32_t>(tile_of.exponent), 4);
+    }
+  }
   const std::uint32_t d = r.request.head_dimension();
-  for (std::uint32_t g = 0; g < r.request.group(); ++g) {
+  for (std::uint32_t g = 0; g < group; ++g) {
     for (std::uint32_t i = 0; i < d; ++i) {
       const auto value =
           static_cast<std::uint16_t>(r.expected.result.output[std::size_t{g} * d + i]);
-      const std::uint64_t at = r.image.address(RegionKind::kOutput) +
-                               std::uint64_t{g} * 2 * row_stride(small_unit(), d) + 2 * i;
-      memory.write(at, static_cast<std::uint8_t>(value));
-      memory.write(at + 1, static_cast<std::uint8_t>(value >> 8));
+      store(
+          memory,
+          r.image.address(RegionKind::kOutput) + std::uint64_t{g} * 2 * row_stride(unit, d) + 2 * i,
+          value, 2);
     }
   }
 }
@@ -163,10 +189,13 @@ TEST(Scoreboard, TrueEventsPassAndAreCounted) {
   Random random(11);
   CheckCounts sum;
   for (std::uint32_t i = 0; i < 30; ++i) {
-    const Request r = prepare(random_request(small_unit(), 2048, random), i, 0x10000000ULL * i);
+    const bool spills = i % 10 == 9;
+    const Request r = prepare(
+        spills ? gaussian(1100, 2, 1 + i / 10, i) : random_request(small_unit(), 2048, random), i,
+        0x10000000ULL * i);
     scoreboard.submit(r);
     player.play(*r);
-    store_outputs(*r, memory);
+    store_results(*r, memory);
     scoreboard.complete(memory, 1);
     sum += expected_checks(*r, small_unit());
     ASSERT_FALSE(scoreboard.first()) << sentence(*scoreboard.first(), {});
@@ -193,11 +222,11 @@ TEST(Scoreboard, RequestsOverlap) {
   player.tiles(*second);
   player.sampling(*first);
   player.outputs(*first);
-  store_outputs(*first, memory);
+  store_results(*first, memory);
   scoreboard.complete(memory, 1);
   player.sampling(*second);
   player.outputs(*second);
-  store_outputs(*second, memory);
+  store_results(*second, memory);
   scoreboard.complete(memory, 2);
   ASSERT_FALSE(scoreboard.first()) << sentence(*scoreboard.first(), {});
   EXPECT_TRUE(scoreboard.checked() == scoreboard.expected());
@@ -264,7 +293,7 @@ TEST(Scoreboard, EachWrongBitIsNamed) {
     const Request r = prepare(gaussian(40, 20, 2, 1), 3, 0);
     scoreboard.submit(r);
     player.play(*r);
-    store_outputs(*r, memory);
+    store_results(*r, memory);
     scoreboard.complete(memory, 99);
     ASSERT_EQ(spoiled, 1U);
     ASSERT_TRUE(scoreboard.first());
@@ -313,11 +342,44 @@ TEST(Scoreboard, MemoryIsComparedByteByByte) {
     const Request r = prepare(gaussian(40, 20, 2, 1), 0, 0);
     scoreboard.submit(r);
     player.play(*r);
-    store_outputs(*r, memory);
+    store_results(*r, memory);
     const std::uint64_t at = r->image.address(RegionKind::kOutput) + place.offset;
     memory.write(at, static_cast<std::uint8_t>(memory.read(at) ^ 0x10));
     scoreboard.complete(memory, 5);
     ASSERT_TRUE(scoreboard.first()) << place.field;
+    EXPECT_EQ(scoreboard.first()->field, place.field);
+  }
+}
+
+// 560 keys of two heads: 35 tiles of 64 bytes of weights, of which half a stash of 4 KiB holds 32.
+// A word of the stash has four weights for each of four banks: keys 0 to 3 of both heads, then 4
+// to 7.
+TEST(Scoreboard, SpilledWeightsAndStatisticsAreCompared) {
+  struct Place {
+    std::uint64_t offset;  // in the scratch region
+    const char* field;
+  };
+  constexpr std::uint64_t kEntries = 35 * 64;  // of 32 bytes, behind the weights
+  const Place places[] = {
+      {32 * 64, "weight in scratch memory of key 512, head 0"},
+      {32 * 64 + 8 + 2 * 3 + 1, "weight in scratch memory of key 515, head 1"},
+      {33 * 64 + 32 + 16 + 2, "weight in scratch memory of key 541, head 0"},
+      {34 * 64 + 63, "weight in scratch memory of key 559, head 1"},
+      {kEntries + 32 * 32, "exponent and sum in scratch memory of tile 32, head 0"},
+      {kEntries + 34 * 32 + 15, "exponent and sum in scratch memory of tile 34, head 1"}};
+  for (const Place& place : places) {
+    Scoreboard scoreboard(small_unit());
+    Player player(scoreboard, {});
+    ByteMemory memory;
+    const Request r = prepare(gaussian(560, 3, 2, 1), 0, 0);
+    scoreboard.submit(r);
+    player.play(*r);
+    store_results(*r, memory);
+    const std::uint64_t at = r->image.address(RegionKind::kScratch) + place.offset;
+    memory.write(at, static_cast<std::uint8_t>(memory.read(at) ^ 0x10));
+    scoreboard.complete(memory, 5);
+    ASSERT_TRUE(scoreboard.first()) << place.field;
+    EXPECT_EQ(scoreboard.first()->block, "spill_writer");
     EXPECT_EQ(scoreboard.first()->field, place.field);
   }
 }
@@ -344,7 +406,7 @@ TEST(Scoreboard, TheOracleDoesNotTrustTheGoldenModel) {
     ByteMemory memory;
     scoreboard.submit(r);
     player.play(*r);
-    store_outputs(*r, memory);
+    store_results(*r, memory);
     scoreboard.complete(memory, 5);
     ASSERT_TRUE(scoreboard.first()) << field;
     EXPECT_THAT(scoreboard.first()->field, HasSubstr(field));

@@ -31,6 +31,8 @@ struct CheckCounts {
   std::uint64_t outputs = 0;
   std::uint64_t memory_outputs = 0;
   std::uint64_t untouched_bytes = 0;  // of output rows beyond the head dimension
+  std::uint64_t spilled_weights = 0;  // in scratch memory
+  std::uint64_t spilled_tiles = 0;    // exponent and sum of one tile and head, there
   std::uint64_t oracle_counts = 0;
   std::uint64_t oracle_outputs = 0;
 
@@ -114,6 +116,7 @@ class Scoreboard {
   void see_output(const Monitors& m);
   void check_finished(const Tracked& t);
   void check_memory(const Tracked& t, const ByteMemory& memory);
+  void check_spills(const Tracked& t, const ByteMemory& memory);
   void check_oracle(Tracked& t, const ByteMemory& memory);
 
   void unexpected(const char* block, const char* event);

@@ -60,12 +60,30 @@ inline std::uint64_t tile_statistics_bytes(const UnitParameters& unit) {
   const std::uint32_t statistics = 8 * unit.group_heads;
   return statistics > unit.port_bytes ? statistics : unit.port_bytes;
 }
+// The last tiles of a request, whose weights are in scratch memory.
+inline std::uint64_t spilled_tiles(const UnitParameters& unit, std::uint32_t context,
+                                   std::uint32_t group) {
+  const std::uint64_t tiles = tile_count(unit, context);
+  const std::uint64_t fitting = stash_tiles(unit, group);
+  return tiles > fitting ? tiles - fitting : 0;
+}
+// Byte of a tile's scratch memory where the weight of a key and a head begins. A word of the stash
+// has ScanLanes weights for each of GroupHeads banks; where the group is smaller, the next keys of
+// the same heads take the banks that are left.
+inline std::uint64_t spilled_weight_offset(const UnitParameters& unit, std::uint32_t group,
+                                           std::uint32_t key, std::uint32_t head) {
+  const std::uint64_t banks = unit.group_heads;
+  const std::uint64_t heads = power_of_two_from(group);
+  const std::uint64_t slices = banks / heads;
+  const std::uint64_t chunk = key / unit.scan_lanes;
+  const std::uint64_t bank = chunk % slices * heads + head;
+  return 2 * ((chunk / slices * banks + bank) * unit.scan_lanes + key % unit.scan_lanes);
+}
 // 0 when every tile fits: the unit never touches scratch then.
 inline std::uint64_t scratch_bytes(const UnitParameters& unit, std::uint32_t context,
                                    std::uint32_t group) {
-  const std::uint64_t tiles = tile_count(unit, context);
-  if (tiles <= stash_tiles(unit, group)) return 0;
-  return tiles * (tile_weight_bytes(unit, group) + tile_statistics_bytes(unit));
+  if (spilled_tiles(unit, context, group) == 0) return 0;
+  return tile_count(unit, context) * (tile_weight_bytes(unit, group) + tile_statistics_bytes(unit));
 }
 
 }  // namespace santa::cosim
