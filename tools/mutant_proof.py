@@ -14,9 +14,11 @@ than that, so they hold as well.
 """
 
 import collections
+import concurrent.futures
 import heapq
 import json
 import math
+import multiprocessing
 import pathlib
 import re
 import resource
@@ -303,3 +305,36 @@ def read_counterexample(path, latches, inputs, cycles):
     """Values of the inputs, a list for each cycle; the first state is before them."""
     bits = [int(bit == "1") for bit in re.sub(r"\s|#.*", "", path.read_text())][latches:]
     return [bits[cycle * inputs:][:inputs] for cycle in range(cycles)]
+
+
+_prover = None  # of a worker, which gets it by the fork
+
+
+def _prove(mutant):
+    return _prover.prove(mutant)
+
+
+class Pool:
+    """Proofs about one netlist in several processes, each with a graph of its own."""
+
+    def __init__(self, netlist, seconds, jobs):
+        """Without a netlist nothing can be proved."""
+        global _prover
+        self.workers = None
+        if netlist is None:
+            return
+        _prover = Prover(netlist, seconds)
+        self.workers = concurrent.futures.ProcessPoolExecutor(
+            jobs, mp_context=multiprocessing.get_context("fork"))
+        self.workers.submit(int).result()  # forks before there are threads
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.workers is not None:
+            self.workers.shutdown()
+
+    def prove(self, mutant):
+        """Prover.prove in a worker. May be called from several threads."""
+        return self.workers.submit(_prove, mutant).result()

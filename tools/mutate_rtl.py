@@ -15,7 +15,8 @@ A mutant goes through four stages while it is alive: a few short scenarios, `san
 proof that no input tells it from the unit (mutant_proof.py), and `santasim cosim --long`. It is killed
 when a scenario ends with a difference, a broken bus rule or a stall. A mutant with a proof is none: another is drawn in
 its place. Anything else counts. Each run tries the proof on killed mutants too and fails
-if it succeeds. Verdicts are kept in the build folder: a run that was stopped goes on where it was.
+if it succeeds. Verdicts are kept in the build folder: a run that was stopped goes on where it was. After
+a change of co-simulation, --retry tries it again on those that it had left alive.
 Exit code 1 below --bound percent.
 """
 
@@ -36,6 +37,7 @@ import yosys_flow as flow
 from mutant_unit import ROOT, describe, source_of
 
 SHORT_SCENARIOS = (4, 6, 8)  # kill two of three for a twentieth of the cost of all
+LAST_STAGE = "long contexts"
 SELFTEST_PROOFS = 6  # killed mutants that must not be proved
 
 
@@ -72,14 +74,15 @@ def cosimulate(options, number, scenarios):
 class Verdicts:
     """What each stage has found about each mutant of this unit, a JSON line each."""
 
-    def __init__(self, folder, unit):
+    def __init__(self, folder, unit, retry=False):
+        """With `retry` nothing has survived a scenario yet."""
         self.path, self.unit, self.known = folder / "verdicts.jsonl", unit, {}
         for line in self.path.read_text().splitlines() if self.path.exists() else ():
             try:
                 entry = json.loads(line)
             except json.JSONDecodeError:
                 continue  # cut off by whoever stopped the run
-            if entry.get("unit") == unit:
+            if entry.get("unit") == unit and not (retry and entry["verdict"] == "survived"):
                 self.known[entry["mutant"], entry["stage"]] = (entry["verdict"], entry["words"])
 
     def stage(self, mutant, name, decide):
@@ -95,13 +98,19 @@ class Verdicts:
             self.known[mutant.line, name] = verdict, words
         return self.known[mutant.line, name]
 
-    def so_far(self, mutants, seeds):
-        """Gives each mutant what is known of it: killed, survived, equivalent, or nothing."""
+    def recall(self, mutants):
+        """Gives each mutant what is known of it for good: killed, equivalent, or nothing."""
+        ends = {line: end for (line, _), end in self.known.items()
+                if end[0] in ("killed", "equivalent")}
         for mutant in mutants:
-            ends = {stage: end for (line, stage), end in self.known.items() if line == mutant.line}
-            words = [end for end in ends.values() if end[0] in ("killed", "equivalent")]
-            whole = ends.get("long contexts")
-            mutant.verdict, mutant.words = (words + [whole] * (whole is not None) + [("", "")])[0]
+            mutant.verdict, mutant.words = ends.get(mutant.line, ("", ""))
+
+    def so_far(self, mutants):
+        """The same, and who survived all stages."""
+        self.recall(mutants)
+        for mutant in mutants:
+            if not mutant.verdict:
+                mutant.verdict, _ = self.known.get((mutant.line, LAST_STAGE), ("", ""))
 
 
 class Judge:
@@ -117,9 +126,10 @@ class Judge:
         while todo and len(counted) < wanted:
             share = math.ceil(1.2 * (wanted - len(counted)))
             batch, todo = todo[:share], todo[share:]
+            self.verdicts.recall(batch)
             self._scenarios(batch)
             self._proofs(batch)
-            self._each(batch, "long contexts", lambda mutant: cosimulate(self.options, mutant.number,
+            self._each(batch, LAST_STAGE, lambda mutant: cosimulate(self.options, mutant.number,
                                                                          ["--long"]))
             for mutant in batch:
                 if len(counted) == wanted:
@@ -154,20 +164,20 @@ class Judge:
         alive = [mutant for mutant in mutants if mutant.verdict == "survived"]
         tried = alive + sample
         if all((mutant.line, name) in self.verdicts.known for mutant in tried):
-            prover = None
+            netlist = None
         else:
-            prover = mutant_proof.Prover(mutant_unit.read_netlist(tried, self.work, self.seen),
-                                         self.options.proof_seconds)
-        def decide(mutant):
-            proof = prover.prove(mutant.control)
-            return ("equivalent", proof.kind) if proof.kind else ("unproved", "")
-        for mutant in sample:
-            if self.verdicts.stage(mutant, name, lambda mutant=mutant: decide(mutant))[0] != "unproved":
-                sys.exit(f"mutate_rtl: mutant {mutant.number} was killed and is proved to be no "
-                         f"mutant: {mutant.words}")
-        jobs, self.options.jobs = self.options.jobs, 1  # one graph for all
-        self._each(alive, name, decide)
-        self.options.jobs = jobs
+            netlist = mutant_unit.read_netlist(tried, self.work, self.seen)
+        with mutant_proof.Pool(netlist, self.options.proof_seconds, self.options.jobs) as pool:
+            def decide(mutant):
+                proof = pool.prove(mutant.control)
+                return ("equivalent", proof.kind) if proof.kind else ("unproved", "")
+            for mutant in sample:
+                verdict, words = self.verdicts.stage(mutant, name,
+                                                     lambda mutant=mutant: decide(mutant))
+                if verdict != "unproved":
+                    sys.exit(f"mutate_rtl: mutant {mutant.number} was killed and is proved to be no "
+                             f"mutant: {mutant.words}: {words}")
+            self._each(alive, name, decide)
 
 
 def report(options, counted, equivalent, whole=True):
@@ -206,7 +216,7 @@ def report(options, counted, equivalent, whole=True):
 
 def report_so_far(options, verdicts, mutants):
     """The exit code is 1: this is no result."""
-    verdicts.so_far(mutants, options.seeds)
+    verdicts.so_far(mutants)
     equivalent = [mutant for mutant in mutants if mutant.verdict == "equivalent"]
     counted = [mutant for mutant in mutants if mutant.verdict != "equivalent"][:options.mutants]
     text, table, _ = report(options, counted, equivalent, whole=False)
@@ -227,9 +237,11 @@ def main():
     parser.add_argument("--only", help="numbers, separated by commas")
     parser.add_argument("--so-far", action="store_true",
                         help="judge nothing, report what an unfinished run has found")
+    parser.add_argument("--retry", action="store_true",
+                        help="scenarios again for survivors, after a change of co-simulation")
     parser.add_argument("--bound", type=float, default=95.0, help="percent killed, at least")
     parser.add_argument("--timeout", type=float, default=900, metavar="S", help="of one mutant")
-    parser.add_argument("--proof-seconds", type=int, default=60, metavar="S",
+    parser.add_argument("--proof-seconds", type=int, default=20, metavar="S",
                         help="of a processor, for the solver in the proof of one mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
@@ -245,7 +257,7 @@ def main():
         wrapper, seen = mutant_unit.read_wrapper()
         unit = mutant_unit.elaborate(options, work, seen)
         mutants = mutant_unit.read_mutants(work / "list.ys")
-        verdicts = Verdicts(folder, unit)
+        verdicts = Verdicts(folder, unit, options.retry)
         if options.so_far:
             return report_so_far(options, verdicts, mutants)
         mutant_unit.write_mutants(mutants, work, folder, wrapper)

@@ -95,6 +95,11 @@ class Proofs(unittest.TestCase):
             with self.subTest(name):
                 self.assertIsNone(self.prover.prove(name).kind)
 
+    def test_workers_prove_the_same(self):
+        with mutant_proof.Pool(self.netlist, 10, 2) as pool:
+            kinds = [pool.prove(name).kind for name in ("m_range", "m_seen")]
+        self.assertEqual([kind is None for kind in kinds], [False, True])
+
     def test_reset_is_followed(self):
         begin = self.prover.begin
         self.assertIn(0, begin.values())
@@ -125,6 +130,9 @@ class FakeVerdicts:
     def __init__(self, ends):
         self.ends, self.known = ends, {}
 
+    def recall(self, mutants):
+        pass
+
     def stage(self, mutant, name, decide):
         if name.startswith("proof") and mutant.number in self.ends["proved"]:
             return "equivalent", "gates"
@@ -132,6 +140,7 @@ class FakeVerdicts:
             return "unproved", ""
         killed = name.startswith("scenario ") and mutant.number in self.ends["short"]
         killed = killed or mutant.number in self.ends["whole"] and name.startswith("scenarios")
+        killed = killed or mutant.number in self.ends.get("long", ()) and name == "long contexts"
         return ("killed", "") if killed else ("survived", "")
 
 
@@ -143,11 +152,7 @@ class Judging(unittest.TestCase):
                    for n in range(1, total + 1)]
         judge = mutate_rtl.Judge(options, FakeVerdicts(ends), None, [])
         mutant_unit.read_netlist = lambda *_: None
-        mutate_rtl.mutant_proof.Prover, before = (lambda *_: None), mutate_rtl.mutant_proof.Prover
-        try:
-            return (*judge.run(mutants, wanted), options)
-        finally:
-            mutate_rtl.mutant_proof.Prover = before
+        return (*judge.run(mutants, wanted), options)
 
     def test_proved_ones_are_replaced_and_survivors_count(self):
         ends = {"short": {1, 2, 5, 6, 7, 8, 9, 10, 11, 12}, "proved": {3}, "whole": set()}
@@ -161,7 +166,25 @@ class Judging(unittest.TestCase):
     def test_all_scenarios_follow_the_short_ones(self):
         ends = {"short": {1, 2}, "proved": set(), "whole": {3}}
         counted, _, _ = self.judge(ends, 4, total=4)
-        self.assertEqual([m.verdict for m in counted], ["killed", "killed", "killed", "unproved"])
+        self.assertEqual([m.verdict for m in counted], ["killed", "killed", "killed", "survived"])
+
+    def test_long_contexts_are_for_those_without_a_proof(self):
+        ends = {"short": {1}, "proved": {2}, "whole": set(), "long": {2, 3}}
+        counted, equivalent, _ = self.judge(ends, 3, total=4)
+        self.assertEqual([m.verdict for m in counted], ["killed", "killed", "survived"])
+        self.assertEqual([m.number for m in equivalent], [2])
+
+    def test_survivors_are_tried_again_and_ends_are_kept(self):
+        mutants = [mutant_unit.Mutant(n, f"-mode inv -port D -portbit {n}") for n in range(1, 4)]
+        with tempfile.TemporaryDirectory() as folder:
+            verdicts = mutate_rtl.Verdicts(Path(folder), "unit")
+            verdicts.stage(mutants[0], "scenario 4", lambda: ("survived", ""))
+            verdicts.stage(mutants[1], "scenario 4", lambda: ("killed", "difference"))
+            verdicts.stage(mutants[2], "proof 60 s", lambda: ("equivalent", "gates"))
+            again = mutate_rtl.Verdicts(Path(folder), "unit", retry=True)
+        self.assertNotIn((mutants[0].line, "scenario 4"), again.known)
+        again.recall(mutants)
+        self.assertEqual([m.verdict for m in mutants], ["", "killed", "equivalent"])
 
     def test_a_proof_of_a_killed_mutant_ends_the_run(self):
         ends = {"short": {1, 2, 3}, "proved": {1}, "whole": set()}
@@ -174,11 +197,11 @@ class Judging(unittest.TestCase):
             verdicts = mutate_rtl.Verdicts(Path(folder), "unit")
             verdicts.stage(mutants[0], "scenario 4", lambda: ("killed", "difference"))
             verdicts.stage(mutants[1], "scenario 4", lambda: ("survived", ""))
-            verdicts.stage(mutants[2], "scenarios to 10", lambda: ("survived", ""))
+            verdicts.stage(mutants[2], "long contexts", lambda: ("survived", ""))
             verdicts.stage(mutants[3], "scenarios to 10", lambda: ("survived", ""))
             verdicts.stage(mutants[3], "proof 60 s", lambda: ("equivalent", "gates"))
             again = mutate_rtl.Verdicts(Path(folder), "unit")
-            again.so_far(mutants, 10)
+            again.so_far(mutants)
             other = mutate_rtl.Verdicts(Path(folder), "another unit")
         self.assertEqual([m.verdict for m in mutants],
                          ["killed", "", "survived", "equivalent", ""])
