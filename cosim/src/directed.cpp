@@ -25,6 +25,8 @@ class Directed {
   void streams();
   void budgets();
   void offsets();
+  void borders();
+  void many_samples();
   void shapes();
   void normaliser();
   void scales();
@@ -168,6 +170,35 @@ void Directed::offsets() {
   }
 }
 
+// Thresholds at the borders of keys, so that each of their bits decides.
+void Directed::borders() {
+  for (const unsigned samples_log2 : {0U, 1U, 2U, 5U, 8U, 12U}) {
+    for (const std::uint32_t n : {2U, unit_.tile_keys + 3, 5 * unit_.tile_keys}) {
+      for (const bool below : {false, true}) {
+        Recipe r = recipe("offset U at the border of a key", n);
+        r.head_dimension = 2;
+        r.samples_log2 = samples_log2;
+        r.octaves = n > unit_.tile_keys + 3 ? 30.0 : 4.0;
+        CosimRequest& request = add(r);
+        for (std::uint32_t g = 0; g < request.group(); ++g) {
+          steer_to_border(request, g, 1 + random_.below(n - 1), below);
+        }
+      }
+    }
+  }
+}
+
+// So many samples of so few keys that small errors of a weight move some.
+void Directed::many_samples() {
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    Recipe r = recipe("many samples of few keys", 2 * unit_.tile_keys + i);
+    r.head_dimension = 2;
+    r.samples_log2 = 12;
+    r.octaves = i % 2 == 0 ? 2.0 : 6.0;
+    add(r);
+  }
+}
+
 void Directed::shapes() {
   const std::uint32_t most = unit_.max_head_dimension;
   for (std::uint32_t g = 1; g <= unit_.group_heads; ++g) {
@@ -250,6 +281,8 @@ std::vector<CosimRequest> directed_requests(const UnitParameters& unit,
   directed.streams();
   directed.budgets();
   directed.offsets();
+  directed.borders();
+  directed.many_samples();
   directed.shapes();
   directed.normaliser();
   directed.scales();

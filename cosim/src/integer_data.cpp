@@ -249,4 +249,25 @@ void steer_offset(CosimRequest& request, std::uint32_t head, OffsetCorner corner
   }
 }
 
+void steer_to_border(CosimRequest& request, std::uint32_t head, std::uint32_t key, bool below) {
+  const Expectation expected = vectors::expect(request);
+  const attention::HeadStatistics& found = expected.result.heads[head];
+  const unsigned samples_log2 = request.samples_log2();
+  const std::uint32_t tile = key / request.cache->tile_keys;
+  const std::size_t first = expected.index(request, tile, head);
+  std::uint64_t before = 0;
+  for (std::uint32_t i = 0; i < key % request.cache->tile_keys; ++i) {
+    before += expected.weights[first + i];
+  }
+  // Of the threshold in steps of 1 / S: (threshold - prefix S) 2^distance >= before 2^guard S.
+  const unsigned distance = found.distance[tile];
+  const std::uint64_t needed = before << (arithmetic::kMassGuardBits + samples_log2);
+  const std::uint64_t step = std::uint64_t{1} << distance;
+  const std::uint64_t threshold =
+      (found.prefix_mass[tile] << samples_log2) + (needed + step - 1) / step;
+  const std::uint64_t all = found.mass << samples_log2;
+  const std::uint64_t offset = (below ? threshold + all - 1 : threshold) % all % found.mass;
+  request.request.value_streams[head] = offset > 0 ? offset : std::uint64_t{1} << 63;
+}
+
 }  // namespace santa::cosim

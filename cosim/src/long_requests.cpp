@@ -22,7 +22,7 @@ std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
   Recipe r;
   r.workload = "longest context, equal scores";  // the largest mass, drawn from end to end
   r.context = kMostKeys;
-  r.group = std::min(unit.group_heads, 2U);
+  r.group = unit.group_heads;
   r.keys = KeyProfile::kConstant;
   r.samples_log2 = 12;
   add(r);

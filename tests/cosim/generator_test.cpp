@@ -185,6 +185,42 @@ TEST(Generator, EmptyTilesAreEmptyAndOffsetsAreWhereTheyShouldBe) {
   EXPECT_GE(last, 12U);
 }
 
+// One sample a head: at the border it is the key's, or that of the first one behind it with a
+// weight; a step below it is of a key before.
+TEST(Generator, ThresholdsAreSteeredToTheBordersOfKeys) {
+  const UnitParameters unit = small_unit();
+  Random random(3);
+  unsigned far_tiles = 0;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    Recipe recipe;
+    recipe.context = 5 * unit.tile_keys;
+    recipe.head_dimension = 2;
+    recipe.samples_log2 = 0;
+    recipe.octaves = 30.0;
+    CosimRequest request = make_request(recipe, unit.tile_keys, random);
+    const std::uint32_t key = 1 + random.below(recipe.context - 1);
+    const auto drawn = [&](bool below) {
+      steer_to_border(request, 0, key, below);
+      const Expectation expected = expect(request);
+      far_tiles += expected.result.heads[0].distance[key / unit.tile_keys] > 8 ? 1U : 0U;
+      return expected.result.rows.at(0).key;
+    };
+    const std::uint32_t at = drawn(false);
+    const std::uint32_t below = drawn(true);
+    const Expectation expected = expect(request);
+    const auto weight = [&](std::uint32_t k) {
+      return expected.weights[expected.index(request, k / unit.tile_keys, 0) + k % unit.tile_keys];
+    };
+    bool is_past_the_last = true;
+    for (std::uint32_t k = key; k < recipe.context; ++k) is_past_the_last &= weight(k) == 0;
+    if (is_past_the_last) continue;  // the border of the end is that of the first key
+    EXPECT_GE(at, key);
+    EXPECT_GT(weight(at), 0U);
+    EXPECT_LT(below, key);
+  }
+  EXPECT_GT(far_tiles, 5U);
+}
+
 TEST(Generator, LongRequestsReachTheLongestContext) {
   for (const UnitParameters& unit : {small_unit(), wide_unit()}) {
     std::uint32_t most = 0;

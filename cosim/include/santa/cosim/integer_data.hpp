@@ -56,5 +56,8 @@ enum class OffsetCorner : std::uint8_t { kFirst, kLast, kRejected };
 // Sets the head's stream so that U is 0 or Z - 1, or so that its first word is rejected where Z is
 // no power of two. Needs keys.
 void steer_offset(CosimRequest& request, std::uint32_t head, OffsetCorner corner);
+// Sets the head's stream so that one of its thresholds is the first that falls on `key`, or, with
+// `below`, the last that falls before it: one step of 1 / S of the mass's unit apart.
+void steer_to_border(CosimRequest& request, std::uint32_t head, std::uint32_t key, bool below);
 
 }  // namespace santa::cosim
