@@ -57,7 +57,8 @@ enum class OffsetCorner : std::uint8_t { kFirst, kLast, kRejected };
 // no power of two. Needs keys.
 void steer_offset(CosimRequest& request, std::uint32_t head, OffsetCorner corner);
 // Sets the head's stream so that one of its thresholds is the first that falls on `key`, or, with
-// `below`, the last that falls before it: one step of 1 / S of the mass's unit apart.
+// `below`, the last that falls before it: one step of 1 / S of the mass's unit apart. On a key that
+// nothing can draw, or the first that something can, it falls elsewhere.
 void steer_to_border(CosimRequest& request, std::uint32_t head, std::uint32_t key, bool below);
 
 }  // namespace santa::cosim
