@@ -22,22 +22,22 @@ std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
   Recipe r;
   r.workload = "longest context, equal scores";  // the largest mass, drawn from end to end
   r.context = kMostKeys;
-  r.group = unit.group_heads;
   r.keys = KeyProfile::kConstant;
   r.samples_log2 = 12;
   add(r);
   r = Recipe();
   r.workload = "long context, the last key leads";
-  r.context = kMostKeys - unit.tile_keys - 1;
+  r.context = kMostKeys / 8 - unit.tile_keys - 1;
   r.keys = KeyProfile::kRising;
   r.octaves = 30.0;
   add(r);
   r = Recipe();
-  r.workload = "long context, Bernoulli";
+  r.workload = "long context of a whole group, Bernoulli";
   r.context = kMostKeys / 4 + 3;
   r.head_dimension = 3;
   r.group = unit.group_heads;
   r.scores = ScoreScheme::kBernoulliGroup;
+  r.octaves = 0.5;  // large masses of every head
   add(r);
   r = Recipe();
   r.workload = "long context, a port word a key";
