@@ -34,7 +34,8 @@ function crossing(fixedA, slopeA, fixedB, slopeB) {
 }
 
 // What the ranking of the first of `entries`, {label, total, parts, bits} each with pJ by part, among
-// the others hangs on: a section, less its last words. `axis` names the energy, in millionths.
+// the others hangs on: what makes its section. An entry may have a colour. `axis` names the energy, in
+// uJ.
 function rankingFlips(entries, axis) {
   const partOf = (entry, name) => entry.parts[name] || 0;
   const priced = entries.map((entry) => {
@@ -72,7 +73,8 @@ function rankingFlips(entries, axis) {
   const to = Math.max(price, ...flips) * 5;
   const xs = [];
   for (let i = 0; i <= 60; ++i) xs.push(from * Math.pow(to / from, i / 60));
-  const traces = priced.map(({ label, fixed, bits }) => ({ type: "scatter", mode: "lines", name: label,
+  const traces = priced.map(({ label, colour, fixed, bits }) => ({ type: "scatter", mode: "lines", name: label,
+    line: { color: colour },
     x: xs, y: xs.map((x) => (fixed + bits * x) / 1e6) }));
   const line = (x, text, colour) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper",
     line: { color: colour, width: 1, dash: "dot" } });

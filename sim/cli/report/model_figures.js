@@ -273,6 +273,7 @@ addSection("model-sensitivity", "When does the ranking flip?", (run) => {
     methods.find((m) => m.name === "bernoulli") || methods[0];
   const perToken = 1 / batchOf(run);
   return rankingFlips([first, ...methods.filter((m) => m !== first)].map(({ label, step }) => ({ label,
+    colour: COLOURS[methods.findIndex((m) => m.label === label)],
     total: scaled(energyOf(step), perToken), bits: 8 * scaled(step.traffic_bytes.total, perToken),
     parts: Object.fromEntries(Object.entries(step.energy_pj.parts).map(([name, part]) =>
       [name, scaled(part, perToken)])) })), "energy, uJ a token");
@@ -361,7 +362,7 @@ addSection("model-runs", "All results", () => {
         y: own.map((p) => p.speed), marker: { color: COLOURS[i], size: 7 },
         hovertemplate: "%{x}<br>%{y:.4g} tokens/s<extra>" + own[0].label + "</extra>" };
     }),
-    layout: { xaxis: { showticklabels: data.runs.length <= 12 && window.innerWidth >= 600 },
+    layout: { xaxis: { showticklabels: data.runs.length <= 4 && window.innerWidth >= 600 },
       yaxis: { type: "log", title: "tokens/s" } },
     columns: DESIGN_COLUMNS,
     rows: points.map(designRow),
