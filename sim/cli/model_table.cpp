@@ -173,7 +173,8 @@ std::vector<std::string> names_in(const Statistic<MethodView>& statistic, const 
   std::vector<std::string> names;
   if (statistic.key.find('*') == std::string::npos) return {""};
   for (const MethodResult& method : run.methods) {
-    for (const auto& [name, value] : statistic.value({run, method}).items()) {
+    const Json values = statistic.value({run, method});
+    for (const auto& [name, value] : values.items()) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   }

@@ -169,7 +169,7 @@ TEST_F(ModelSweep, BadKeysAndCommandsAreNamed) {
     EXPECT_FALSE(fs::exists(out_));
   };
   refused("command: bench\ngrid: {batch: [1]}\n",
-          {"spec.yaml:2: command: got \"bench\"", "run, model"});
+          {"spec.yaml:2: command: got bench", "run, model"});
   refused("command: [model]\ngrid: {batch: [1]}\n", {"spec.yaml:2: command"});
   refused("command: model\ngrid: {sampels: [1]}\n",
           {"spec.yaml:3: grid.sampels: unknown key, did you mean samples?",

@@ -208,8 +208,43 @@ TEST_F(Model, TsvHasOneColumnAMethod) {
   std::string line;
   std::getline(lines, line);
   EXPECT_EQ(line, "key\tunit\tdense\ttopk");
-  while (std::getline(lines, line))
+  std::set<std::string> keys;
+  while (std::getline(lines, line)) {
     EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 3) << line;
+    EXPECT_TRUE(keys.insert(line.substr(0, line.find('\t'))).second) << line;
+    EXPECT_EQ(line.find('{'), std::string::npos) << line;
+  }
+  // A block of both, and one of each.
+  for (const char* block : {"mac_array", "softmax_unit", "topk_selector"}) {
+    EXPECT_EQ(keys.count(std::string("step.blocks.") + block + ".busy_cycles.value"), 1U) << block;
+  }
+  EXPECT_EQ(keys.count("step.blocks.ternary_gather.busy_cycles.value"), 0U);
+}
+
+// The limit follows from the time that memory and blocks are busy, of several units the mean.
+TEST_F(Model, LimitIsWhatIsBusiest) {
+  for (const char* units : {"1", "2"}) {
+    const json report = run_json(
+        {"--context", "300", "--batch", "2", "--set", std::string("system.units=") + units});
+    const double period_ns = 1e3 / report["configuration"]["clock_mhz"].get<double>();
+    for (const auto& [name, method] : report["methods"].items()) {
+      const double cycles = value(report, name, "/latency_ns") / period_ns;
+      double most = value(report, name, "/memory/busy_ns") / period_ns / cycles;
+      for (const json& block : method["step"]["blocks"]) {
+        double sum = 0.0;
+        for (const json& part : block) sum += part["value"].get<double>();
+        EXPECT_LE(sum, cycles * 1.001) << name;  // busy, starved and blocked exclude each other
+        most = std::max(most, block["busy_cycles"]["value"].get<double>() / cycles);
+      }
+      const json& busiest = method["busiest"];
+      EXPECT_GE(busiest["busy_fraction"], most * (1.0 - 1e-12)) << name;
+      EXPECT_LE(busiest["busy_fraction"], 1.0) << name;
+      EXPECT_EQ(method["limit"],
+                busiest["busy_fraction"].get<double>() >= 0.8 ? busiest["name"] : json("latency"));
+    }
+    EXPECT_TRUE(report["methods"]["sampled"]["step"]["blocks"].contains("value_gather"));
+    EXPECT_FALSE(report["methods"]["dense"]["step"]["blocks"].contains("value_gather"));
+  }
 }
 
 TEST_F(Model, RefusesBadInput) {
