@@ -1,9 +1,14 @@
 #include "model_metrics.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "santa/energy/names.hpp"
@@ -83,6 +88,52 @@ void add_memory(Table& table) {
   }
 }
 
+// The blocks of all units, in the order of their work.
+constexpr const char* kBlockNames[] = {
+    "query_encoder", "key_fetch",   "fetch",         "mac_array",  "ternary_gather",
+    "softmax_unit",  "weight_unit", "topk_selector", "normalizer", "systematic_sampler",
+    "value_fetch",   "value_array", "value_gather",  "divider"};
+
+// "value_fetch" of "unit3.value_fetch".
+std::string_view block_kind(std::string_view name) {
+  return name.substr(name.find('.') + 1);
+}
+
+double mean_cycles(const UnitReport& report, std::string_view block,
+                   std::uint64_t sim::BlockCounters::*member) {
+  double sum = 0.0;
+  for (const sim::BlockCounters& counters : report.blocks) {
+    if (block_kind(counters.block) == block) sum += static_cast<double>(counters.*member);
+  }
+  return sum / static_cast<double>(report.unit_latency_ns.size());
+}
+
+void add_blocks(Table& table) {
+  using sim::BlockCounters;
+  const auto add = [&](const char* key, const char* sentence,
+                       std::uint64_t BlockCounters::*member) {
+    for (const char* block : kBlockNames) {
+      table.push_back({fmt::format("blocks.{}.{}", block, key), "cycles", sentence,
+                       [=](const UnitReport& r) { return mean_cycles(r, block, member); }, block});
+    }
+  };
+  add("busy_cycles", "Cycles in which the block works, mean of the units of the system.",
+      &BlockCounters::busy_cycles);
+  add("starved_cycles", "Cycles in which it waits for input.", &BlockCounters::starved_cycles);
+  add("blocked_cycles", "Cycles in which it waits for room downstream or for memory credit.",
+      &BlockCounters::blocked_cycles);
+}
+
+// A block that the table does not have would be lost.
+void require_known_blocks(const UnitReport& report) {
+  for (const sim::BlockCounters& counters : report.blocks) {
+    const std::string_view block = block_kind(counters.block);
+    if (std::find(std::begin(kBlockNames), std::end(kBlockNames), block) == std::end(kBlockNames)) {
+      throw std::logic_error("no metric of the block " + counters.block);
+    }
+  }
+}
+
 Table make_table() {
   Table table;
   table.push_back({"latency_ns", "ns", "From the first request of a layer to its last output.",
@@ -100,6 +151,7 @@ Table make_table() {
   table.push_back({"multiplies", "operations", "Multiplications.", [](const UnitReport& r) {
                      return static_cast<double>(r.operations.multiplies);
                    }});
+  add_blocks(table);
   return table;
 }
 
@@ -119,6 +171,7 @@ std::size_t metric_index(const std::string& key) {
 }
 
 std::vector<double> measure_layer(const sim::UnitReport& report) {
+  require_known_blocks(report);
   std::vector<double> values;
   for (const ModelMetric& metric : model_metrics()) values.push_back(metric.value(report));
   return values;

@@ -15,6 +15,7 @@ struct ModelMetric {
   std::string unit;
   std::string sentence;
   std::function<double(const sim::UnitReport&)> value;
+  std::string block = {};  // whose cycles it counts; empty for everything else
 };
 
 const std::vector<ModelMetric>& model_metrics();

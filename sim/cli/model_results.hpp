@@ -7,8 +7,8 @@
 #include "input.hpp"
 #include "model_metrics.hpp"
 #include "model_options.hpp"
-#include "santa/config/hardware.hpp"
 #include "santa/config/model_shape.hpp"
+#include "setup.hpp"
 
 namespace santa::cli {
 
@@ -41,7 +41,8 @@ struct ModelResult {
   const MethodResult* dense() const;
 };
 
-// Simulates. Throws InputError.
-ModelResult simulate_model(const ModelOptions& options);
+// Simulates on the hardware of `setup`, which options.config and options.overrides describe. Throws
+// InputError and VerificationError.
+ModelResult simulate_model(const ModelOptions& options, const Setup& setup);
 
 }  // namespace santa::cli

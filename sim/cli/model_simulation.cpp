@@ -184,16 +184,14 @@ const MethodResult* ModelResult::dense() const {
   return nullptr;
 }
 
-ModelResult simulate_model(const ModelOptions& options) {
+ModelResult simulate_model(const ModelOptions& options, const Setup& setup) {
   ModelResult run;
   run.options = options;
-  run.hardware =
-      config::load_hardware(config::find_config("hardware", options.config), options.overrides);
+  run.hardware = setup.hardware;
   run.model = load_model(options, run.hardware);
-  const std::string pack_file = config::find_config("energy", run.hardware.energy_pack);
-  const auto pack = energy::EnergyPack::load(pack_file);
+  const auto pack = energy::EnergyPack::load(setup.pack_file);
   run.energy_pack = pack.name();
-  run.energy_pack_sha256 = sha256_of_file(pack_file);
+  run.energy_pack_sha256 = sha256_of_file(setup.pack_file);
   run.energy_scope = scope_of(pack, run.hardware);
   const Input input = open_data(options, run.model);
   run.data = input.summary;

@@ -1,9 +1,12 @@
 #include "model_statistics.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "build_information.hpp"
 #include "json_report.hpp"
+#include "model_limits.hpp"
 #include "santa/attention/scheme.hpp"
 
 namespace santa::cli {
@@ -152,6 +155,14 @@ void add_derived(MethodTable& table) {
       [](const MethodView& v) {
         return finite(v.method.of("unit_ns").value / v.method.of("latency_ns").value);
       });
+  add("limit", "",
+      "What is busy four fifths of the step or more: memory bandwidth, memory port, reads, or a "
+      "block of the unit; latency where nothing is.",
+      [](const MethodView& v) { return Json(limit_of(v)); });
+  add("busiest.name", "", "What is busy longest.",
+      [](const MethodView& v) { return Json(resources_of(v).front().name); });
+  add("busiest.busy_fraction", "fraction", "Its part of the step, mean of the units of the system.",
+      [](const MethodView& v) { return finite(resources_of(v).front().busy_fraction); });
   const std::pair<const char*, const char*> ratios[] = {{"latency", "latency_ns"},
                                                         {"energy", "energy_pj.total.mid"},
                                                         {"traffic", "traffic_bytes.total"}};
@@ -170,6 +181,7 @@ void add_derived(MethodTable& table) {
 void add_metrics(MethodTable& table) {
   for (std::size_t m = 0; m < model_metrics().size(); ++m) {
     const ModelMetric& metric = model_metrics()[m];
+    if (!metric.block.empty()) continue;  // add_blocks() has them
     table.push_back({"step." + metric.key + ".value", metric.unit, metric.sentence,
                      [m](const MethodView& v) { return finite(v.method.step[m].value); }});
     table.push_back({"step." + metric.key + ".ci95", metric.unit,
@@ -187,6 +199,32 @@ void add_metrics(MethodTable& table) {
                        for (const auto& layer : v.method.layers) list.push_back(layer[index]);
                        return list;
                      }});
+  }
+}
+
+// Cycles of the blocks that a method has, by their names.
+void add_blocks(MethodTable& table) {
+  constexpr const char* kInterval =
+      "Half width of its 95 % interval; 0 with all layers simulated, null with one.";
+  std::string last;
+  for (const ModelMetric& metric : model_metrics()) {
+    if (metric.block.empty()) continue;
+    const std::string kind = metric.key.substr(metric.key.rfind('.') + 1);
+    if (kind == last) continue;
+    last = kind;
+    const auto add = [&](const char* part, const std::string& sentence, double Estimate::*member) {
+      table.push_back({fmt::format("step.blocks.*.{}.{}", kind, part), metric.unit, sentence,
+                       [=](const MethodView& v) {
+                         Json cycles = Json::object();
+                         for (const std::string& block : blocks_of(v.method)) {
+                           const std::string key = fmt::format("blocks.{}.{}", block, kind);
+                           cycles[block] = finite(v.method.of(key).*member);
+                         }
+                         return cycles;
+                       }});
+    };
+    add("value", metric.sentence, &Estimate::value);
+    add("ci95", kInterval, &Estimate::ci95);
   }
 }
 
@@ -221,6 +259,7 @@ const std::vector<Statistic<MethodView>>& method_statistics() {
     MethodTable made;
     add_derived(made);
     add_metrics(made);
+    add_blocks(made);
     return made;
   }();
   return table;

@@ -165,6 +165,37 @@ std::string make_table(const ModelResult& run) {
   return header(run) + "\n" + rows.text();
 }
 
+namespace {
+
+// What stands for `*` in a key: the names that some method has there, in their order; an empty one
+// for a key with a single value.
+std::vector<std::string> names_in(const Statistic<MethodView>& statistic, const ModelResult& run) {
+  std::vector<std::string> names;
+  if (statistic.key.find('*') == std::string::npos) return {""};
+  for (const MethodResult& method : run.methods) {
+    const Json values = statistic.value({run, method});
+    for (const auto& [name, value] : values.items()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::string tsv_line(const Statistic<MethodView>& statistic, const std::string& name,
+                     const ModelResult& run) {
+  std::string key = statistic.key;
+  if (!name.empty()) key.replace(key.find('*'), 1, name);
+  std::string line = key + "\t" + statistic.unit;
+  for (const MethodResult& method : run.methods) {
+    Json value = statistic.value({run, method});
+    if (!name.empty()) value = value.value(name, Json());
+    line += "\t" + (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
 std::string make_tsv(const ModelResult& run) {
   std::string text = "key\tunit";
   for (const MethodResult& method : run.methods) {
@@ -173,12 +204,9 @@ std::string make_tsv(const ModelResult& run) {
   text += "\n";
   for (const auto& statistic : method_statistics()) {
     if (statistic.value({run, run.methods.front()}).is_array()) continue;
-    text += statistic.key + "\t" + statistic.unit;
-    for (const MethodResult& method : run.methods) {
-      const Json value = statistic.value({run, method});
-      text += "\t" + (value.is_string() ? value.get<std::string>() : value.dump());
+    for (const std::string& name : names_in(statistic, run)) {
+      text += tsv_line(statistic, name, run);
     }
-    text += "\n";
   }
   return text;
 }

@@ -286,20 +286,36 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   return result;
 }
 
-RunOptions parse_run_words(const std::vector<std::string>& words) {
-  std::vector<const char*> argv = {"santasim", "run"};
+CommandLine parse_words(const std::vector<std::string>& words) {
+  std::vector<const char*> argv = {"santasim"};
   for (const std::string& word : words) argv.push_back(word.c_str());
-  return parse_command_line(static_cast<int>(argv.size()), argv.data()).run.value();
+  return parse_command_line(static_cast<int>(argv.size()), argv.data());
 }
 
-std::vector<RunOptionName> run_option_names() {
+RunOptions parse_run_words(const std::vector<std::string>& words) {
+  std::vector<std::string> all = {"run"};
+  all.insert(all.end(), words.begin(), words.end());
+  return parse_words(all).run.value();
+}
+
+std::string to_string(SimulationCommand command) {
+  return command == SimulationCommand::kRun ? "run" : "model";
+}
+
+std::vector<OptionName> option_names(SimulationCommand command) {
   CLI::App app;
-  RawRunOptions raw;
-  std::vector<RunOptionName> names;
-  for (const CLI::Option* option : add_run(app, raw)->get_options()) {
-    const std::string name = option->get_name().substr(2);
-    if (option->get_group() == kOutputGroup || name == "set" || name == "help") continue;
-    names.push_back({name, option->get_items_expected_max() == 0});
+  RawRunOptions raw_run;
+  RawModelOptions raw_model;
+  const CLI::App* added =
+      command == SimulationCommand::kRun ? add_run(app, raw_run) : add_model(app, raw_model);
+  std::vector<OptionName> names;
+  for (const CLI::Option* option : added->get_options()) {
+    if (option->get_group() == kOutputGroup) continue;
+    const bool is_positional = option->get_positional();
+    const std::string name = is_positional ? CLI::detail::to_lower(option->get_name(true))
+                                           : option->get_name().substr(2);
+    if (name == "set" || name == "help" || name == "jobs") continue;
+    names.push_back({name, option->get_items_expected_max() == 0, is_positional});
   }
   return names;
 }

@@ -163,16 +163,24 @@ struct CommandLine {
 // Throws InputError for anything that is not understood, contradicts itself or is out of range.
 CommandLine parse_command_line(int argc, const char* const* argv);
 
+// The same from words: the command's name and its arguments, less the program's.
+CommandLine parse_words(const std::vector<std::string>& words);
 // The options of `santasim run` from its arguments, less the command's name. Throws as above.
 RunOptions parse_run_words(const std::vector<std::string>& words);
 
-// An option of `santasim run` that says what is simulated, without its dashes. Not --set, for whose
-// keys describe_hardware_keys() stands, and nothing that says where results go.
-struct RunOptionName {
+// The commands that simulate one configuration.
+enum class SimulationCommand : std::uint8_t { kRun, kModel };
+std::string to_string(SimulationCommand command);  // "run", "model"
+
+// An option of such a command that says what is simulated, without its dashes. Not --set, for whose
+// keys describe_hardware_keys() stands, not --jobs, which changes no result, and nothing that says
+// where results go.
+struct OptionName {
   std::string name;
-  bool is_switch = false;  // takes no value
+  bool is_switch = false;      // takes no value
+  bool is_positional = false;  // has no dashes: MODEL, whose name here is "model"
 };
-std::vector<RunOptionName> run_option_names();
+std::vector<OptionName> option_names(SimulationCommand command);
 
 // Name and version, as --version prints them.
 std::string program_version();

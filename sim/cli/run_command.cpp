@@ -47,26 +47,6 @@ std::vector<sim::UnitRequest> choose_units(const RunOptions& options) {
   return units;
 }
 
-}  // namespace
-
-Setup load_setup(const RunOptions& options) {
-  Setup setup;
-  setup.config_file = config::find_config("hardware", options.config);
-  setup.hardware = config::load_hardware(setup.config_file, options.overrides);
-  try {
-    setup.pack_file = config::find_config("energy", setup.hardware.energy_pack);
-  } catch (const InputError& error) {
-    const bool overridden =
-        std::any_of(options.overrides.begin(), options.overrides.end(),
-                    [](const config::Override& entry) { return entry.key == "energy_pack"; });
-    throw input_error(overridden ? "--set" : config::escaped(setup.config_file), "energy_pack",
-                      error.what(), "");
-  }
-  return setup;
-}
-
-namespace {
-
 // Everything that can be wrong with the output paths, before any work.
 void check_outputs(const RunOptions& options, const Setup& setup) {
   std::vector<NamedPath> inputs = input_files(options.input);
@@ -139,8 +119,12 @@ RunResult simulate(const RunOptions& options, const Setup& setup, OutputFile* dr
   return result;
 }
 
+std::string simulated_report(const RunOptions& options) {
+  return to_text(make_report(simulate(options, load_setup(options.config, options.overrides))));
+}
+
 void run(const RunOptions& options) {
-  const Setup setup = load_setup(options);
+  const Setup setup = load_setup(options.config, options.overrides);
   check_outputs(options, setup);
   std::optional<OutputFile> trace;
   if (!options.dram_trace.empty()) trace.emplace("--dram-trace", options.dram_trace);

@@ -106,8 +106,15 @@ void add_traffic(TableText& table, const std::vector<sim::UnitReport>& units) {
   stream("  value", &sim::Traffic::value_bytes);
   stream("  stash", &sim::Traffic::stash_bytes);
   stream("  output", &sim::Traffic::output_bytes);
-  table.row("value rows, different",
-            [&](std::size_t u) { return grouped(units[u].samples.unique_rows); });
+  // A dense unit reads every row, and chooses none.
+  const auto chooses = [](const sim::UnitReport& unit) {
+    return unit.kind == sim::UnitKind::kSampled || unit.kind == sim::UnitKind::kTopK;
+  };
+  if (std::any_of(units.begin(), units.end(), chooses)) {
+    table.row("value rows, different", [&](std::size_t u) {
+      return chooses(units[u]) ? grouped(units[u].samples.unique_rows) : "-";
+    });
+  }
   table.row("value rows, reads",
             [&](std::size_t u) { return grouped(units[u].samples.row_reads); });
   table.row("key features fetched", [&](std::size_t u) {

@@ -164,22 +164,32 @@ TEST_F(Model, EveryKeyIsDocumented) {
     }
     return root.contains(pointer);
   };
-  std::size_t keys = 0;
   for (const json& entry : documented["model"]) {
     EXPECT_TRUE(has(entry["key"], report)) << entry["key"];
   }
+  const json& sampled = report["methods"]["sampled"];
+  const std::string blocks = "step.blocks.";
+  std::set<std::string> keys;
   for (const json& entry : documented["method"]) {
-    EXPECT_TRUE(has(entry["key"], report["methods"]["sampled"])) << entry["key"];
-    ++keys;
+    std::string key = entry["key"];
+    keys.insert(key);
+    const std::size_t star = key.find('*');
+    if (star != std::string::npos) key.replace(star, 1, "value_gather");
+    EXPECT_TRUE(has(key, sampled)) << key;
   }
-  // And no other.
-  std::size_t found = 0;
-  const json flat = report["methods"]["sampled"].flatten();
+  // And no other: lists and names of blocks apart.
+  std::set<std::string> found = {"layers.latency_ns", "layers.energy_pj"};
+  const json flat = sampled.flatten();
   for (const auto& item : flat.items()) {
-    const std::string path = item.key();
-    if (path.find("/layers/") != 0) ++found;
+    std::string key = item.key().substr(1);
+    std::replace(key.begin(), key.end(), '/', '.');
+    if (key.rfind("layers.", 0) == 0) continue;
+    if (key.rfind(blocks, 0) == 0) {
+      key.replace(blocks.size(), key.find('.', blocks.size()) - blocks.size(), "*");
+    }
+    found.insert(key);
   }
-  EXPECT_EQ(found + 2, keys);  // the two lists
+  EXPECT_EQ(found, keys);
 }
 
 TEST_F(Model, TableFitsTheScreenAndStatesTheSample) {
@@ -208,8 +218,43 @@ TEST_F(Model, TsvHasOneColumnAMethod) {
   std::string line;
   std::getline(lines, line);
   EXPECT_EQ(line, "key\tunit\tdense\ttopk");
-  while (std::getline(lines, line))
+  std::set<std::string> keys;
+  while (std::getline(lines, line)) {
     EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 3) << line;
+    EXPECT_TRUE(keys.insert(line.substr(0, line.find('\t'))).second) << line;
+    EXPECT_EQ(line.find('{'), std::string::npos) << line;
+  }
+  // A block of both, and one of each.
+  for (const char* block : {"mac_array", "softmax_unit", "topk_selector"}) {
+    EXPECT_EQ(keys.count(std::string("step.blocks.") + block + ".busy_cycles.value"), 1U) << block;
+  }
+  EXPECT_EQ(keys.count("step.blocks.ternary_gather.busy_cycles.value"), 0U);
+}
+
+// The limit follows from the time that memory and blocks are busy, of several units the mean.
+TEST_F(Model, LimitIsWhatIsBusiest) {
+  for (const char* units : {"1", "2"}) {
+    const json report = run_json(
+        {"--context", "300", "--batch", "2", "--set", std::string("system.units=") + units});
+    const double period_ns = 1e3 / report["configuration"]["clock_mhz"].get<double>();
+    for (const auto& [name, method] : report["methods"].items()) {
+      const double cycles = value(report, name, "/latency_ns") / period_ns;
+      double most = value(report, name, "/memory/busy_ns") / period_ns / cycles;
+      for (const json& block : method["step"]["blocks"]) {
+        double sum = 0.0;
+        for (const json& part : block) sum += part["value"].get<double>();
+        EXPECT_LE(sum, cycles * 1.001) << name;  // busy, starved and blocked exclude each other
+        most = std::max(most, block["busy_cycles"]["value"].get<double>() / cycles);
+      }
+      const json& busiest = method["busiest"];
+      EXPECT_GE(busiest["busy_fraction"], most * (1.0 - 1e-12)) << name;
+      EXPECT_LE(busiest["busy_fraction"], 1.0) << name;
+      EXPECT_EQ(method["limit"],
+                busiest["busy_fraction"].get<double>() >= 0.8 ? busiest["name"] : json("latency"));
+    }
+    EXPECT_TRUE(report["methods"]["sampled"]["step"]["blocks"].contains("value_gather"));
+    EXPECT_FALSE(report["methods"]["dense"]["step"]["blocks"].contains("value_gather"));
+  }
 }
 
 TEST_F(Model, RefusesBadInput) {

@@ -20,6 +20,20 @@ json run_json(const std::vector<std::string>& more) {
   return json::parse(outcome.out);
 }
 
+TEST(Run, TableCountsDifferentRowsOnlyWhereSomeAreChosen) {
+  const auto line_of = [](const Outcome& outcome) {
+    const std::string label = "value rows, different";
+    const std::size_t begin = outcome.out.find(label);
+    if (begin == std::string::npos) return std::string();
+    return outcome.out.substr(begin, outcome.out.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(line_of(run_program(small_run({"--values", "dense", "--no-baselines"}))), "");
+  EXPECT_NE(line_of(run_program(small_run({"--no-baselines"}))), "");
+  // Dense int8 and dense fp16, between the sampled unit and the top-k unit.
+  const std::string all = line_of(run_program(small_run()));
+  EXPECT_EQ(std::count(all.begin(), all.end(), '-'), 2) << all;
+}
+
 TEST(Run, TableFitsTheScreenAndNamesItsUnits) {
   const Outcome outcome = run_program(small_run());
   expect_success(outcome);

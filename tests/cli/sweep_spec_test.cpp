@@ -17,7 +17,7 @@ namespace santa::cli {
 namespace {
 
 SweepSpec parse(const std::string& text) {
-  return parse_sweep_spec(text, "spec.yaml", SweepKeys());
+  return parse_sweep_spec(text, "spec.yaml");
 }
 
 std::vector<std::string> texts(const SweepSpec& spec) {
@@ -64,9 +64,8 @@ TEST(SweepSpec, SectionsMultiplyInTheirOrder) {
 }
 
 TEST(SweepSpec, EveryOptionOfRunAndEveryHardwareKeyCanBeSet) {
-  const SweepKeys known;
   std::size_t options = 0;
-  for (const RunOptionName& option : run_option_names()) {
+  for (const OptionName& option : option_names(SimulationCommand::kRun)) {
     ++options;
     EXPECT_NO_THROW(parse(fmt::format("name: x\ngrid: {{{}: [a, b]}}\n", option.name)));
   }
@@ -86,6 +85,33 @@ TEST(SweepSpec, EveryOptionOfRunAndEveryHardwareKeyCanBeSet) {
             : fmt::format("{}: {{{}: [1]}}", key.key.substr(0, dot), key.key.substr(dot + 1));
     EXPECT_NO_THROW(parse("name: x\ngrid: {" + entry + "}\n")) << key.key;
   }
+}
+
+TEST(SweepSpec, EveryOptionOfModelCanBeSet) {
+  const std::string head = "name: x\ncommand: model\n";
+  std::set<std::string> names;
+  for (const OptionName& option : option_names(SimulationCommand::kModel)) {
+    names.insert(option.name);
+    const SweepSpec spec =
+        parse_sweep_spec(fmt::format("{}grid: {{{}: [a, b]}}\n", head, option.name), "spec.yaml");
+    EXPECT_EQ(spec.command, SimulationCommand::kModel);
+    EXPECT_EQ(spec.points.size(), 2U);
+  }
+  // As `santasim model --help` lists them, less --set, --jobs and those of the output.
+  EXPECT_EQ(names,
+            (std::set<std::string>{"model", "context", "batch", "lengths", "trace", "synthetic",
+                                   "data-seed", "config", "methods", "values", "scores", "samples",
+                                   "bernoulli", "top-k", "seed", "step", "sample-layers"}));
+  EXPECT_NO_THROW(parse(head + "grid: {system: {units: [1, 2]}, dram: {cl_cycles: [14]}}\n"));
+  EXPECT_EQ(parse("name: x\ncommand: run\ngrid: {samples: [4]}\n").command,
+            SimulationCommand::kRun);
+  EXPECT_EQ(parse("name: x\ngrid: {samples: [4]}\n").command, SimulationCommand::kRun);
+}
+
+TEST(SweepSpec, SettingsBecomeArgumentsOfModel) {
+  const SweepKeys known(SimulationCommand::kModel);
+  EXPECT_EQ(known.words({{"model", "-x"}, {"batch", "4"}, {"system.units", "2"}}),
+            (std::vector<std::string>{"--batch=4", "--set=system.units=2", "--", "-x"}));
 }
 
 TEST(SweepSpec, SettingsBecomeArgumentsOfRun) {
@@ -153,13 +179,13 @@ TEST(SweepSpec, FirstRandomValuesStayTheSameForEver) {
 }
 
 TEST(SweepSpec, ShippedFilesHavePointsThatRun) {
-  const SweepKeys known;
-  PointMaker maker(known);
   std::size_t files = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(SANTA_SOURCE_DIR "/configs/sweeps")) {
     ++files;
-    for (const Settings& settings : load_sweep_spec(entry.path().string(), known).points) {
+    const SweepSpec spec = load_sweep_spec(entry.path().string());
+    PointMaker maker(spec.command);
+    for (const Settings& settings : spec.points) {
       EXPECT_EQ(maker.make(settings).refusal, "") << entry.path();
     }
   }
@@ -207,8 +233,7 @@ TEST(SweepSpec, MistakesAreNamed) {
 }
 
 TEST(SweepPoint, KeyFollowsTheConfigurationAndNotItsWriting) {
-  const SweepKeys known;
-  PointMaker maker(known);
+  PointMaker maker(SimulationCommand::kRun);
   const Settings plain = {{"config", "tiny-test"}, {"synthetic", "gaussian"}, {"samples", "64"}};
   const auto with = [&](const std::string& key, const std::string& value) {
     Settings settings = plain;
@@ -227,6 +252,32 @@ TEST(SweepPoint, KeyFollowsTheConfigurationAndNotItsWriting) {
   const SweepPoint bad = maker.make({{"config", "tiny-test"}, {"samples", "5"}});
   EXPECT_NE(bad.refusal.find("--samples"), std::string::npos);
   EXPECT_NE(bad.key, point.key);
+}
+
+TEST(SweepPoint, KeyOfAModelFollowsItsConfigurationToo) {
+  PointMaker maker(SimulationCommand::kModel);
+  const Settings plain = {{"model", "llama-3.1-8b"}, {"context", "8192"}};
+  const auto with = [&](const std::string& key, const std::string& value) {
+    Settings settings = plain;
+    settings.push_back({key, value});
+    const SweepPoint point = maker.make(settings);
+    EXPECT_EQ(point.refusal, "") << key;
+    return point.key;
+  };
+  const SweepPoint point = maker.make(plain);
+  EXPECT_EQ(point.refusal, "");
+  EXPECT_EQ(point.words.front(), "model");
+  EXPECT_EQ(with("batch", "1"), point.key);  // the default
+  EXPECT_EQ(with("config", "edge-lpddr5"), point.key);
+  EXPECT_EQ(maker.make({{"model", "llama-3.1-8b"}, {"lengths", "8192"}}).key, point.key);
+  const std::pair<const char*, const char*> others[] = {
+      {"batch", "2"},         {"samples", "64"}, {"top-k", "64"},       {"methods", "dense"},
+      {"sample-layers", "2"}, {"seed", "2"},     {"system.units", "2"}, {"memory.model", "dram"}};
+  for (const auto& [key, value] : others) EXPECT_NE(with(key, value), point.key) << key;
+  std::set<std::string> files;
+  for (const auto& [name, hash] : maker.files()) files.insert(name);
+  EXPECT_EQ(files.count("model llama-3.1-8b"), 1U);
+  EXPECT_EQ(files.count("config edge-lpddr5"), 1U);
 }
 
 TEST(SweepTables, CsvFieldsAreQuotedWhereTheyMustBe) {

@@ -1,38 +1,23 @@
-"""`santasim report`: the page in a browser without a window, its figures and its numbers.
-
-The environment variable SANTASIM names the program. Without chromium the tests of the page are
-skipped, and say so.
-"""
+"""`santasim report` of runs: the page in a browser without a window, its figures and its numbers."""
 
 import copy
-import html.parser
 import json
 import math
-import os
-import pathlib
 import re
 import shutil
 import statistics
-import subprocess
-import tempfile
 import unittest
 
-PROGRAM = os.environ.get("SANTASIM", "santasim")
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+from report_pages import SMALL, Page, Pages, run
+
 SECTIONS = ["energy-parts", "latency-phases", "roofline", "gather-knee", "pareto", "power",
             "sensitivity", "seeds", "runs"]
-SMALL = ["--synthetic", "gaussian", "--config", "tiny-test", "--query-heads", "4", "--kv-heads",
-         "2", "--head-dimension", "32", "--context", "200"]
 SWEEP = """
 name: spread & <cost>
 fixed: {config: tiny-test, synthetic: gaussian, query-heads: 2, kv-heads: 1, head-dimension: 8,
         context: 64}
 grid: {samples: [3, 8, 32], seed: [1, 2, 3, 4]}
 """
-
-
-def run(*words):
-    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, check=False)
 
 
 def set_time(report, ns):
@@ -46,102 +31,18 @@ def set_time(report, ns):
             block["busy_cycles"] = min(block["busy_cycles"], unit["latency"]["cycles"])
 
 
-class Page(html.parser.HTMLParser):
-    """Sections with their state, tables and number of drawings, and the attributes of the body."""
+class Report(Pages):
+    SECTIONS = SECTIONS
 
-    def __init__(self, text):
-        super().__init__()
-        self.body, self.sections, self.links = {}, {}, []
-        self._section, self._row, self._cell, self._script = None, None, None, False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        if tag == "body":
-            self.body = attrs
-        elif tag == "section":
-            self._section = self.sections[attrs["id"]] = {
-                "state": attrs.get("data-state"), "rows": [], "drawings": 0, "text": ""}
-        elif tag == "svg" and self._section and "main-svg" in attrs.get("class", ""):
-            self._section["drawings"] += 1
-        elif tag == "tr":
-            self._row = []
-        elif tag in ("td", "th") and self._row is not None:
-            self._cell = ""
-        self._script = tag in ("script", "style")
-        self.links += [value for name, value in attrs.items() if name in ("src", "href")]
-
-    def handle_endtag(self, tag):
-        if tag == "section":
-            self._section = None
-        elif tag in ("td", "th") and self._row is not None:
-            self._row.append(self._cell)
-            self._cell = None
-        elif tag == "tr" and self._section:
-            self._section["rows"].append(self._row)
-            self._row = None
-        self._script = False
-
-    def handle_data(self, data):
-        if self._script:
-            return
-        if self._cell is not None:
-            self._cell += data
-        elif self._section:
-            self._section["text"] += data
-
-
-class Report(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.result = cls.path / "result.json"
         done = run("run", *SMALL, "--json", cls.result)
         assert done.returncode == 0, done.stderr
         (cls.path / "sweep.yaml").write_text(SWEEP)
         done = run("sweep", cls.path / "sweep.yaml", "--out", cls.path / "sweep")
         assert done.returncode == 2, done.stderr  # samples: 3 is refused
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    def make(self, *inputs):
-        page = self.path / "page.html"
-        page.unlink(missing_ok=True)
-        done = run("report", *inputs, "-o", page)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return page
-
-    def open(self, page, *flags):
-        """The document after its scripts have run. Fails for anything on the browser's console."""
-        if BROWSER is None:
-            self.skipTest("chromium is not installed")
-        with tempfile.TemporaryDirectory() as profile:
-            done = subprocess.run(
-                [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-                 "--disable-dev-shm-usage", f"--user-data-dir={profile}",
-                 "--host-resolver-rules=MAP * ~NOTFOUND",
-                 "--virtual-time-budget=60000", "--window-size=1280,1000", *flags, "--dump-dom",
-                 page.as_uri()],
-                capture_output=True, text=True, check=False, timeout=240)
-        console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
-        self.assertEqual(console, [])
-        return Page(done.stdout)
-
-    def check_drawn(self, page, left_out):
-        self.assertEqual(page.body.get("data-ready"), "yes")
-        self.assertEqual(page.body.get("data-problems"), "")
-        self.assertEqual(list(page.sections), SECTIONS)
-        for name, section in page.sections.items():
-            if name in left_out:
-                self.assertEqual(section["state"], "left out", name)
-                self.assertIn("Left out: ", section["text"])
-                continue
-            self.assertEqual(section["state"], "drawn", name)
-            self.assertGreaterEqual(section["drawings"], 1, name)
-            self.assertGreaterEqual(len(section["rows"]), 2, name)
 
     def test_every_figure_of_one_run(self):
         page = self.open(self.make(self.result))
@@ -242,34 +143,7 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(float(row[3]) / speed, 1, delta=1e-3)
 
     def test_narrow_page_fits_another_run_is_chosen_and_a_table_is_copied(self):
-        page = self.make(self.path / "sweep")
-        frame = self.path / "frame.html"
-        frame.write_text(f"""<!DOCTYPE html><body><iframe src="{page.name}"
-          style="width:400px;height:6000px;border:0"></iframe><script>
-          const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-          window.onload = async () => {{
-            const inner = document.querySelector("iframe").contentDocument;
-            while (inner.body.dataset.ready !== "yes") await wait(100);
-            const figures = [...inner.querySelectorAll(".figure")];
-            const result = document.body.dataset;
-            result.width = inner.documentElement.scrollWidth;
-            result.widest = Math.max(...figures.map((f) => f.scrollWidth));
-            const button = inner.querySelector("button");
-            button.click();
-            await wait(300);
-            result.copied = button.textContent;
-            const select = inner.querySelector("select");
-            select.value = "5";
-            select.dispatchEvent(new Event("change"));
-            await wait(3000);
-            result.chosen = inner.querySelector("#energy-parts p").textContent;
-            result.done = "yes";
-          }};</script>""")
-        body = self.open(frame, "--allow-file-access-from-files").body
-        self.assertEqual(body.get("data-done"), "yes")
-        self.assertLessEqual(int(body["data-width"]), 400)
-        self.assertLessEqual(int(body["data-widest"]), 400)
-        self.assertEqual(body["data-copied"], "copied")
+        body = self.open_narrow(self.make(self.path / "sweep"), 5, "energy-parts")
         self.assertTrue(body["data-chosen"].startswith("sys S=32 "), body["data-chosen"])
 
     def test_page_needs_nothing_but_itself(self):
@@ -278,13 +152,6 @@ class Report(unittest.TestCase):
         self.assertNotRegex(own, r"https?://")
         self.assertEqual([link for link in Page(own).links if not link.startswith("#")], [])
         self.assertEqual(self.make(self.result).read_text(), text)
-
-    def refused(self, parts, *words):
-        done = run("report", *words)
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr.count("\n"), 1)
-        for part in parts:
-            self.assertIn(part, done.stderr)
 
     def test_sweep_that_is_not_whole_is_refused(self):
         page = self.path / "refused.html"

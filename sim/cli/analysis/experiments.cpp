@@ -11,7 +11,6 @@
 #include "progress.hpp"
 #include "run_command.hpp"
 #include "santa/error.hpp"
-#include "sweep/point.hpp"
 
 namespace santa::cli {
 namespace {
@@ -79,7 +78,7 @@ class Maker {
   static Json configuration_of(const RunOptions& options) {
     RunResult result;
     result.options = options;
-    result.hardware = load_setup(options).hardware;
+    result.hardware = load_setup(options.config, options.overrides).hardware;
     Json configuration = Json::object();
     const std::string section = "configuration.";
     for (const auto& statistic : run_statistics()) {

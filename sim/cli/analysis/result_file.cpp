@@ -10,6 +10,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "analysis/key_check.hpp"
+#include "analysis/model_result_check.hpp"
 #include "analysis/result_check.hpp"
 #include "santa/config/message_text.hpp"
 #include "santa/error.hpp"
@@ -18,6 +20,8 @@ namespace santa::cli {
 namespace {
 
 constexpr const char* kAllowed = "a file that santasim run --json wrote, or a point of a sweep";
+constexpr const char* kAnyAllowed =
+    "a file that santasim run --json or santasim model --json wrote, or a point of a sweep";
 
 void collect(const std::string& prefix, const Json& json,
              std::vector<std::pair<std::string, Json>>& values) {
@@ -32,6 +36,19 @@ void collect(const std::string& prefix, const Json& json,
                          return e.is_structured();
                        });
   if (!objects) values.emplace_back(prefix, json);
+}
+
+std::string text_of_file(const std::string& path, const char* allowed) {
+  std::optional<std::string> text = read_text(path);
+  if (text) return *std::move(text);
+  throw input_error(config::escaped(path), "",
+                    fmt::format("cannot be read: {}", std::strerror(errno)), allowed);
+}
+
+Json parse_json(const std::string& text, const std::string& path, const char* allowed) {
+  Json report = Json::parse(text, nullptr, false);
+  if (report.is_discarded()) throw input_error(config::escaped(path), "", "is no JSON", allowed);
+  return report;
 }
 
 }  // namespace
@@ -50,21 +67,24 @@ std::optional<std::string> read_text(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-Json parse_result(const std::string& text, const std::string& path) {
-  const std::string shown = config::escaped(path);
-  Json report = Json::parse(text, nullptr, false);
-  if (report.is_discarded()) throw input_error(shown, "", "is no JSON", kAllowed);
+Json load_result(const std::string& path) {
+  Json report = parse_json(text_of_file(path, kAllowed), path, kAllowed);
   check_result(report, path);
   return report;
 }
 
-Json load_result(const std::string& path) {
-  const std::optional<std::string> text = read_text(path);
-  if (!text) {
-    throw input_error(config::escaped(path), "",
-                      fmt::format("cannot be read: {}", std::strerror(errno)), kAllowed);
-  }
-  return parse_result(*text, path);
+bool is_model_result(const Json& report) {
+  return command_name_of(report) == to_string(SimulationCommand::kModel);
+}
+
+Json parse_any_result(const std::string& text, const std::string& path) {
+  Json report = parse_json(text, path, kAnyAllowed);
+  is_model_result(report) ? check_model_result(report, path) : check_result(report, path);
+  return report;
+}
+
+Json load_any_result(const std::string& path) {
+  return parse_any_result(text_of_file(path, kAnyAllowed), path);
 }
 
 const Json& at_key(const Json& json, const std::string& key) {

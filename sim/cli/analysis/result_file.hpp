@@ -16,8 +16,14 @@ std::optional<std::string> read_text(const std::string& path);
 // A file that `santasim run --json` wrote, or a point of a sweep. Throws InputError if it cannot be
 // read, is no JSON, or is not such a result (check_result()).
 Json load_result(const std::string& path);
-// The same from memory; `path` is named in errors.
-Json parse_result(const std::string& text, const std::string& path);
+
+// A result of `santasim run` or of `santasim model`, each checked as it must be; `path` is named in
+// errors. Throws as above.
+Json parse_any_result(const std::string& text, const std::string& path);
+// The same of a file.
+Json load_any_result(const std::string& path);
+// Which of them it is.
+bool is_model_result(const Json& report);
 
 // What is at a dotted key ("energy.total_pj.mid"); null if there is nothing.
 const Json& at_key(const Json& json, const std::string& key);

@@ -15,9 +15,7 @@ const FAMILIES = { sampled: "adders only", dense: "dense int8", dense_fp16: "den
   topk: "top-k" };
 const mid = (unit) => unit.energy.total_pj.mid;
 const bitsOf = (unit) => 8 * unit.traffic.total_bytes;
-const PER_BIT_PARTS = ["dram_read", "dram_write", "dram_io"];
 const partOf = (unit, name) => (unit.energy.parts_pj[name] ? unit.energy.parts_pj[name].mid : 0);
-const perBitEnergy = (unit) => PER_BIT_PARTS.reduce((sum, part) => sum + partOf(unit, part), 0);
 
 addSection("energy-parts", "Where does the energy go?", (run) => {
   const units = unitsOf(run);
@@ -183,28 +181,6 @@ addSection("gather-knee", "How long must a row be for a gather to use the memory
     rows,
   };
 });
-
-// Two figures beside each other, or one above the other on a narrow page.
-function sideBySide() {
-  if (window.innerWidth < 600) {
-    return { height: 700, xaxis: { domain: [0, 1], anchor: "y" }, yaxis: { domain: [0.58, 1] },
-      xaxis2: { domain: [0, 1], anchor: "y2" }, yaxis2: { domain: [0, 0.42], anchor: "x2" },
-      legend: { orientation: "h", x: 0, y: -0.1, yanchor: "top" } };
-  }
-  return { xaxis: { domain: [0, 0.45], anchor: "y" }, yaxis: {},
-    xaxis2: { domain: [0.55, 1], anchor: "y2" }, yaxis2: { anchor: "x2" } };
-}
-
-// The points that no other beats in both coordinates, by rising x.
-function paretoFront(points, x, y) {
-  const sorted = [...points].sort((a, b) => a[x] - b[x] || a[y] - b[y]);
-  let best = Infinity;
-  return sorted.filter((point) => {
-    if (point[y] >= best) return false;
-    best = point[y];
-    return true;
-  });
-}
 
 // What the run worked on, less its seed: costs of different work do not compare.
 function workload(run) {

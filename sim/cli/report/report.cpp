@@ -69,6 +69,52 @@ Json slim_run(const ReportedRun& run, bool windows) {
   return slim;
 }
 
+// All that its figures show; long lists are of the layers that were simulated.
+Json slim_model(const ReportedRun& run) {
+  Json slim = Json::object();
+  slim["label"] = run.label;
+  Json& body = slim["report"] = chosen(run.report, {"model", "requests", "data", "simulated",
+                                                    "options", "configuration", "methods"});
+  body["provenance"] = chosen(run.report["provenance"], {"version", "command", "configuration_hash",
+                                                         "energy_pack", "energy_pack_sha256"});
+  return slim;
+}
+
+// Adds a result. Throws InputError if it is of another command than those before it.
+void add(ReportedRuns& runs, ReportedRun run, const std::string& path) {
+  const bool of_model = is_model_result(run.report);
+  if (runs.runs.empty()) runs.of_models = of_model;
+  if (of_model != runs.of_models) {
+    throw input_error(config::escaped(path), "",
+                      fmt::format("is a result of santasim {} beside one of santasim {}",
+                                  of_model ? "model" : "run", of_model ? "run" : "model"),
+                      "results of one command on a page");
+  }
+  runs.runs.push_back(std::move(run));
+}
+
+std::string about_run(const Json& report) {
+  return fmt::format("{}: {} query heads over {} KV heads of {} features, {} tokens, layers {}.",
+                     text_at(report, "input.source"), number_at(report, "input.query_heads"),
+                     number_at(report, "input.kv_heads"), number_at(report, "input.head_dimension"),
+                     number_at(report, "input.context"), at_key(report, "input.layers").dump());
+}
+
+std::string about_model(const Json& report) {
+  const Json& lengths = at_key(report, "requests.lengths");
+  const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
+  return fmt::format(
+      "A decode step, attention alone: {} layers, {} query heads over {} KV heads of {} features; "
+      "batch {} of {} tokens; {} of {} heads simulated, drawn from {}.",
+      number_at(report, "model.layers"), number_at(report, "model.query_heads"),
+      number_at(report, "model.kv_heads"), number_at(report, "model.head_dimension"),
+      number_at(report, "requests.batch"),
+      *shortest == *longest ? shortest->dump()
+                            : fmt::format("{} to {}", shortest->dump(), longest->dump()),
+      number_at(report, "simulated.heads"), number_at(report, "simulated.heads_total"),
+      text_at(report, "data.source"));
+}
+
 // Settings that are not the same in every point, as "samples=4 memory.latency_ns=50".
 std::vector<std::string> point_labels(const std::vector<Json>& lines) {
   std::map<std::string, std::string> first;
@@ -193,7 +239,7 @@ ReportedRuns load_sweep(const std::string& folder) {
       throw input_error(config::escaped(path), "",
                         "is missing, or is not the result that was written", kWholeSweep);
     }
-    result.runs.push_back({labels[i], parse_result(*text, path)});
+    add(result, {labels[i], parse_any_result(*text, path)}, path);
   }
   result.title = "Sweep: " + load_manifest(folder).name;
   result.about = fmt::format("{} points, {} of them failed.", lines.size(), result.failed);
@@ -234,20 +280,19 @@ ReportedRuns load_reported_runs(const std::vector<std::string>& inputs) {
       throw input_error(config::escaped(path), "", "is a folder beside other results",
                         "one folder of a sweep alone, or result files");
     }
-    Json report = load_result(path);
+    Json report = load_any_result(path);
     std::string label = fs::path(path).stem().string();
-    if (inputs.size() > 1) label += ": " + unit_label(report, report);
-    runs.runs.push_back({config::escaped(label), std::move(report)});
+    if (inputs.size() > 1 && !is_model_result(report)) label += ": " + unit_label(report, report);
+    add(runs, {config::escaped(label), std::move(report)}, path);
   }
   const Json& first = runs.runs.front().report;
-  runs.title =
-      fmt::format("{} on {}", unit_label(first, first), text_at(first, "configuration.name"));
-  if (inputs.size() > 1) runs.title = fmt::format("{} runs", inputs.size());
-  runs.about =
-      fmt::format("{}: {} query heads over {} KV heads of {} features, {} tokens, layers {}.",
-                  text_at(first, "input.source"), number_at(first, "input.query_heads"),
-                  number_at(first, "input.kv_heads"), number_at(first, "input.head_dimension"),
-                  number_at(first, "input.context"), at_key(first, "input.layers").dump());
+  runs.title = fmt::format("{} on {}",
+                           runs.of_models ? text_at(first, "model.name") : unit_label(first, first),
+                           text_at(first, "configuration.name"));
+  if (inputs.size() > 1) {
+    runs.title = fmt::format("{} {}", inputs.size(), runs.of_models ? "decode steps" : "runs");
+  }
+  runs.about = runs.of_models ? about_model(first) : about_run(first);
   return runs;
 }
 
@@ -260,7 +305,8 @@ Json page_data(const ReportedRuns& runs) {
   page["runs_with_windows"] = kRunsWithWindows;
   page["runs"] = Json::array();
   for (const ReportedRun& run : runs.runs) {
-    page["runs"].push_back(slim_run(run, page["runs"].size() < kRunsWithWindows));
+    const bool windows = page["runs"].size() < kRunsWithWindows;
+    page["runs"].push_back(runs.of_models ? slim_model(run) : slim_run(run, windows));
   }
   return page;
 }
@@ -277,7 +323,9 @@ std::string make_page(const ReportedRuns& runs, const std::string& plotly) {
   }
   // From the back, so that no mark is looked for in what was put in.
   std::string page = kPageHtml;
-  replace(page, "@FIGURES@", std::string(kFiguresJs) + kSensitivityJs);
+  replace(page, "@FIGURES@",
+          std::string(kFigureToolsJs) +
+              (runs.of_models ? kModelFiguresJs : std::string(kFiguresJs) + kSensitivityJs));
   replace(page, "@PAGE@", kPageJs);
   replace(page, "@DATA@", values);
   replace(page, "@PLOTLY@", plotly);

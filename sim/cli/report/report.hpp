@@ -21,10 +21,11 @@ struct ReportedRuns {
   std::string title;
   std::string about;
   std::vector<ReportedRun> runs;
+  bool of_models = false;  // of `santasim model`; else of `santasim run`
   std::size_t failed = 0;  // points of a sweep that have no result
 };
 
-// Reads result files, or the folder of a finished sweep. Throws InputError.
+// Reads result files, or the folder of a finished sweep; all of one command. Throws InputError.
 ReportedRuns load_reported_runs(const std::vector<std::string>& inputs);
 
 // What the page knows of the runs: of each unit, what its figures show. Slices of time are kept of

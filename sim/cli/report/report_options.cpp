@@ -7,11 +7,13 @@ namespace {
 
 constexpr const char* kReportExamples =
     R"(One page with figures and tables that opens from the file system: energy by part, time by block,
-roofline, gather, accuracy against cost, power, what the ranking hangs on, seeds (docs/report.md).
+roofline, gather, accuracy against cost, power, what the ranking hangs on, seeds; of whole models
+tokens a second and joules a token, what limits them, context and batch (docs/report.md).
 
 Examples:
   santasim report result.json -o report.html
   santasim report a.json b.json -o both.html
+  santasim report model.json -o model.html        of santasim model --json
   santasim report results -o sweep.html           the folder of a sweep
 )";
 
@@ -19,7 +21,9 @@ Examples:
 
 CLI::App* add_report(CLI::App& app, RawReportOptions& raw) {
   CLI::App* report = app.add_subcommand("report", "Results as one page of figures");
-  report->add_option("IN", raw.inputs, "Folder of a sweep, or results of santasim run --json")
+  report
+      ->add_option("IN", raw.inputs,
+                   "Folder of a sweep, or results of santasim run or model --json")
       ->required();
   report->add_option("-o,--output", raw.output, "The page, HTML")->type_name("F")->required();
   report->add_option("--plotly", raw.plotly, "plotly.js (of the package python3-plotly)")

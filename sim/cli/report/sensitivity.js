@@ -1,67 +1,11 @@
 // What the ranking of the units hangs on.
 
-// Energy of a unit is linear in every price. With x in place of the price of a bit that crosses the
-// memory's interface, unit a costs fixed_a + bits_a x: two units cost the same where x is
-// (fixed_a - fixed_b) / (bits_b - bits_a), if that is above 0.
-function crossing(fixedA, slopeA, fixedB, slopeB) {
-  const x = (fixedA - fixedB) / (slopeB - slopeA);
-  return isFinite(x) && x > 0 ? x : null;
-}
-
 addSection("sensitivity", "When does the ranking flip?", (run) => {
   const units = unitsOf(run);
   if (units.length < 2) return { reason: "the run has no baselines to rank." };
-  const first = units[0];
-  const priced = units.map(({ label, unit }) => ({ label, unit, fixed: mid(unit) - perBitEnergy(unit),
-    bits: bitsOf(unit) }));
-  const price = perBitEnergy(first.unit) / priced[0].bits;
-  const rows = [];
-  const sentences = [];
-  const always = { less: [], more: [] };
-  for (const other of priced.slice(1)) {
-    const now = mid(first.unit) < mid(other.unit) ? "less" : "more";
-    const flip = crossing(priced[0].fixed, priced[0].bits, other.fixed, other.bits);
-    // Above the crossing the unit that moves fewer bits costs less.
-    rows.push(["DRAM, pJ a bit", other.label, price, flip, flip === null ? null : flip / price]);
-    if (flip === null) always[now].push(other.label);
-    else sentences.push(`${now} than ${other.label}, unless DRAM costs ` +
-      `${flip < price ? "less" : "more"} than ${plain(flip)} pJ a bit`);
-    for (const part of Object.keys(first.unit.energy.parts_pj)) {
-      const a = partOf(first.unit, part);
-      const b = partOf(other.unit, part);
-      const factor = crossing(mid(first.unit) - a, a, mid(other.unit) - b, b);
-      if (factor !== null) rows.push([part + ", factor on its prices", other.label, 1, factor, factor]);
-    }
-  }
-  for (const now of ["less", "more"]) {
-    if (always[now].length) {
-      sentences.push(`${now} than ${always[now].join(", ")} at every price of DRAM`);
-    }
-  }
-  const flips = rows.filter((row) => row[0] === "DRAM, pJ a bit" && row[3] !== null)
-    .map((row) => row[3]);
-  const from = Math.min(price, ...flips) / 5;
-  const to = Math.max(price, ...flips) * 5;
-  const xs = [];
-  for (let i = 0; i <= 60; ++i) xs.push(from * Math.pow(to / from, i / 60));
-  const traces = priced.map(({ label, fixed, bits }) => ({ type: "scatter", mode: "lines", name: label,
-    x: xs, y: xs.map((x) => (fixed + bits * x) / 1e6) }));
-  const line = (x, text, colour) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper",
-    line: { color: colour, width: 1, dash: "dot" } });
-  return {
-    answer: `${first.label} costs ${sentences.join("; ")}. Now it is ${plain(price)} pJ a bit.`,
-    traces,
-    layout: { xaxis: { type: "log", title: "price of DRAM, pJ a bit" },
-      yaxis: { type: "log", title: "energy, uJ" },
-      shapes: [line(price, "now", "#1c2430"), ...flips.map((flip) => line(flip, "", COLOURS[5]))],
-      annotations: [{ x: Math.log10(price), y: 1, yref: "paper", yanchor: "bottom", text: "now",
-        showarrow: false }] },
-    note: "The counts of the run with other prices: the price of a bit is that of reading or writing and " +
-      "of the interface, activates keep theirs. The table has the factor on each part's prices at " +
-      "which two units cost the same, the others unchanged.",
-    columns: ["price", "against", "now", "flips at", "factor"],
-    rows,
-  };
+  return rankingFlips(units.map(({ label, unit }) => ({ label, total: mid(unit), bits: bitsOf(unit),
+    parts: Object.fromEntries(Object.keys(unit.energy.parts_pj).map((name) =>
+      [name, partOf(unit, name)])) })), "energy, uJ");
 });
 
 // Runs that differ in their seeds alone.

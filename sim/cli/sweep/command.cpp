@@ -45,12 +45,12 @@ class Sweep {
   Sweep(const SweepOptions& options, Workers& workers) : options_(options), workers_(workers) {}
 
   int run() {
-    const SweepKeys known;
-    const SweepSpec spec = load_sweep_spec(options_.spec, known);
-    PointMaker maker(known);
+    const SweepSpec spec = load_sweep_spec(options_.spec);
+    PointMaker maker(spec.command);
     if (options_.resume) SweepStore::require_folder(options_.folder);
     make_points(spec, maker);
-    const SweepStore store(options_.folder, {spec.name, points_, maker.files()}, options_.resume);
+    const SweepStore store(options_.folder, {spec.name, spec.command, points_, maker.files()},
+                           options_.resume);
     const InterruptNotice notice(fmt::format(
         "santasim: the sweep was ended; {} keeps every point that was finished, and the "
         "same command with --resume does the others",

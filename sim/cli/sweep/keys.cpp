@@ -19,8 +19,9 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-SweepKeys::SweepKeys() {
-  for (const RunOptionName& option : run_option_names()) {
+SweepKeys::SweepKeys(SimulationCommand command) : command_(command) {
+  for (const OptionName& option : option_names(command)) {
+    if (option.is_positional) positional_ = option.name;
     (option.is_switch ? switches_ : options_).push_back(option.name);
   }
   std::vector<config::KeyDescription> keys = config::describe_hardware_keys();
@@ -57,23 +58,29 @@ void SweepKeys::require(const config::Node& map, const std::string& key,
   const std::string nearest = config::nearest_name(full_name, names);
   throw map.error(
       key, nearest.empty() ? "unknown key" : fmt::format("unknown key, did you mean {}?", nearest),
-      "options of santasim run, without the dashes, and keys of santasim describe config");
+      fmt::format(
+          "options of santasim {}, without the dashes, and keys of santasim describe config",
+          to_string(command_)));
 }
 
 std::vector<std::string> SweepKeys::words(const Settings& settings) const {
   std::vector<std::string> words;
+  std::vector<std::string> last;
   for (const auto& [key, value] : settings) {
     if (is_switch(key)) {
       if (value != "true" && value != "false") {
         throw input_error(key, "", "got " + config::in_quotes(value), "true, false");
       }
       if (value == "true") words.push_back("--" + key);
+    } else if (key == positional_) {
+      last = {"--", value};  // may begin with a dash
     } else if (is_option(key)) {
       words.push_back(fmt::format("--{}={}", key, value));
     } else {
       words.push_back(fmt::format("--set={}={}", key, value));
     }
   }
+  words.insert(words.end(), last.begin(), last.end());
   return words;
 }
 

@@ -8,8 +8,8 @@ namespace {
 constexpr std::uint64_t kMostJobs = 1024;
 
 constexpr const char* kSweepExamples =
-    R"(SPEC says which options of santasim run and which keys of the hardware take which values
-(docs/sweeps.md): grid, list or random. DIR gets every point as it finishes, and in the end
+    R"(SPEC says which options of santasim run, or of santasim model (command: model), and which keys of
+the hardware take which values (docs/sweeps.md): grid, list or random. DIR gets every point as it finishes, and in the end
 results.csv and results.jsonl. Ended at any time, the sweep goes on with --resume.
 
 Examples:

@@ -6,10 +6,7 @@
 #include <utility>
 
 #include "failure.hpp"
-#include "input.hpp"
-#include "json_report.hpp"
 #include "options.hpp"
-#include "run_command.hpp"
 #include "santa/config/message_text.hpp"
 #include "santa/config/preset.hpp"
 #include "santa/error.hpp"
@@ -35,7 +32,8 @@ struct Identity {
 
 using FileHash = std::function<std::string(const std::string& path)>;
 
-Identity identity_of(RunOptions options, const Setup& setup, const FileHash& hash_of) {
+Identity identity_of(const Simulation& simulation, const FileHash& hash_of) {
+  const Setup& setup = simulation.setup;
   Identity identity;
   const auto add = [&](const std::string& name, const std::string& digits) {
     identity.names.push_back(config::escaped(name));
@@ -48,21 +46,19 @@ Identity identity_of(RunOptions options, const Setup& setup, const FileHash& has
   const std::string pack = hash_of(setup.pack_file);
   add(setup.pack_file, pack);
   text += fmt::format("energy pack: {}\n", pack);
-  for (const NamedPath& file : input_files(options.input)) {
+  for (const InputFile& file : simulation.files) {
     const std::string hash = hash_of(file.path);
     add(file.path, hash);
     text += fmt::format("{}: {}\n", file.option, hash);
   }
   // The hardware is above, however it is written.
-  options.config.clear();
-  options.overrides.clear();
-  identity.key = digits_of(text + options.command() + "\n");
+  identity.key = digits_of(text + simulation.choices + "\n");
   return identity;
 }
 
 // Every hash anew: of the files as they are now.
-void require_key(const PointOrder& point, const RunOptions& options, const Setup& setup) {
-  const Identity now = identity_of(options, setup, sha256_of_file);
+void require_key(const PointOrder& point, const Simulation& simulation) {
+  const Identity now = identity_of(simulation, sha256_of_file);
   for (std::size_t i = 0; i < now.files.size() && i < point.files.size(); ++i) {
     if (now.files[i] == point.files[i]) continue;
     throw input_error(now.names[i], "", "is not what it was when the sweep began",
@@ -86,34 +82,31 @@ const std::string& PointMaker::hash_of(const std::string& path) {
 SweepPoint PointMaker::make(const Settings& settings) {
   SweepPoint point;
   point.settings = settings;
+  const std::string command = to_string(known_.command());
   try {
     point.words = known_.words(settings);
-    const RunOptions options = parse_run_words(point.words);
-    const Setup setup = load_setup(options);
+    point.words.insert(point.words.begin(), command);
+    const Simulation simulation = prepare_simulation(point.words);
     Identity identity =
-        identity_of(options, setup, [&](const std::string& path) { return hash_of(path); });
+        identity_of(simulation, [&](const std::string& path) { return hash_of(path); });
     point.key = std::move(identity.key);
     point.files = std::move(identity.files);
-    note_files(options, setup);
+    note_files(simulation);
   } catch (const std::exception&) {
     point.refusal = current_failure().message;
     std::string text = "refused:";
+    if (known_.command() != SimulationCommand::kRun) text += " " + command;
     for (const auto& [key, value] : settings) text += fmt::format("\n{}={}", key, value);
     point.key = digits_of(text);
   }
   return point;
 }
 
-void PointMaker::note_files(const RunOptions& options, const Setup& setup) {
-  files_["config " + options.config] = hash_of(setup.config_file);
+void PointMaker::note_files(const Simulation& simulation) {
+  const Setup& setup = simulation.setup;
+  files_["config " + simulation.config] = hash_of(setup.config_file);
   files_["energy_pack " + setup.hardware.energy_pack] = hash_of(setup.pack_file);
-  for (const NamedPath& file : input_files(options.input)) {
-    const InputKind kind = options.input.kind;
-    const bool shipped = kind == InputKind::kShippedTrace || kind == InputKind::kModel;
-    const std::string name = kind == InputKind::kModel ? " " + options.input.model : "";
-    const std::string option = file.option.substr(file.option.find_first_not_of('-'));
-    files_[option + (shipped ? name : " " + file.path)] = hash_of(file.path);
-  }
+  for (const InputFile& file : simulation.files) files_[file.title] = hash_of(file.path);
   if (!setup.hardware.dram) return;
   try {
     const std::string& timing = setup.hardware.memory.timing;
@@ -123,18 +116,13 @@ void PointMaker::note_files(const RunOptions& options, const Setup& setup) {
   }
 }
 
-std::string simulated_report(const RunOptions& options) {
-  return to_text(make_report(simulate(options, load_setup(options))));
-}
-
 std::string simulated_point(const PointOrder& point) {
-  const RunOptions options = parse_run_words(point.words);
   // The hardware is read once, and simulated as it was read; the other files are opened by
   // simulate(), and are the right ones if they were so before and are so after it.
-  const Setup setup = load_setup(options);
-  require_key(point, options, setup);
-  std::string report = to_text(make_report(simulate(options, setup)));
-  require_key(point, options, setup);
+  const Simulation simulation = prepare_simulation(point.words);
+  require_key(point, simulation);
+  std::string report = simulation.simulate();
+  require_key(point, simulation);
   return report;
 }
 

@@ -22,11 +22,12 @@ using Leaf = std::function<void(const Node&, const std::string&, const std::stri
 
 class SpecReader {
  public:
-  SpecReader(const Node& root, const SweepKeys& known) : root_(root), known_(known) {}
+  explicit SpecReader(const Node& root) : root_(root), known_(read_command(root)) {}
 
   SweepSpec read() {
     SweepSpec spec;
     spec.name = root_.text("name");
+    spec.command = known_.command();
     Settings fixed;
     if (root_.has("fixed")) fixed = read_scalars(root_.child("fixed"), "fixed");
     spec.points = {fixed};
@@ -41,6 +42,13 @@ class SpecReader {
   }
 
  private:
+  static SimulationCommand read_command(const Node& root) {
+    constexpr auto kRun = SimulationCommand::kRun;
+    constexpr auto kModel = SimulationCommand::kModel;
+    if (!root.has("command")) return kRun;
+    return root.choice<SimulationCommand>("command", {{"run", kRun}, {"model", kModel}});
+  }
+
   void visit(const Node& map, const std::string& prefix, const std::string& section,
              const Leaf& leaf) {
     for (const std::string& key : map.keys()) {
@@ -140,19 +148,18 @@ class SpecReader {
   }
 
   Node root_;
-  const SweepKeys& known_;
+  const SweepKeys known_;
   std::vector<std::pair<std::string, std::string>> used_;  // key and section
 };
 
 }  // namespace
 
-SweepSpec load_sweep_spec(const std::string& path, const SweepKeys& known) {
-  return SpecReader(config::load_yaml_file(path), known).read();
+SweepSpec load_sweep_spec(const std::string& path) {
+  return SpecReader(config::load_yaml_file(path)).read();
 }
 
-SweepSpec parse_sweep_spec(const std::string& text, const std::string& file_name,
-                           const SweepKeys& known) {
-  return SpecReader(config::load_yaml_text(text, file_name), known).read();
+SweepSpec parse_sweep_spec(const std::string& text, const std::string& file_name) {
+  return SpecReader(config::load_yaml_text(text, file_name)).read();
 }
 
 }  // namespace santa::cli

@@ -47,9 +47,12 @@ std::string head(const std::string& key, const std::string& report_hash) {
 }
 
 // Of the settings alone: what SPEC lists, whatever the files say that it names.
-std::string hash_of_settings(const std::vector<SweepPoint>& points) {
+std::string hash_of_settings(const SweepIdentity& sweep) {
   Sha256 hash;
-  for (const SweepPoint& point : points) {
+  if (sweep.command != SimulationCommand::kRun) {
+    hash.update(fmt::format("command={}\n", to_string(sweep.command)));
+  }
+  for (const SweepPoint& point : sweep.points) {
     for (const auto& [key, value] : point.settings) {
       hash.update(fmt::format("{}={} ", key, value));
     }
@@ -173,7 +176,7 @@ Json SweepStore::manifest_of(const SweepIdentity& sweep) {
   manifest["name"] = sweep.name;
   manifest["points"] = sweep.points.size();
   manifest["sha256"] = hash.finish();
-  manifest["settings_sha256"] = hash_of_settings(sweep.points);
+  manifest["settings_sha256"] = hash_of_settings(sweep);
   manifest["files_sha256"] = sweep.files;
   return manifest;
 }

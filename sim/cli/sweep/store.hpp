@@ -17,6 +17,7 @@ namespace santa::cli {
 // What is simulated.
 struct SweepIdentity {
   const std::string& name;
+  SimulationCommand command;
   const std::vector<SweepPoint>& points;
   const std::map<std::string, std::string>& files;  // as PointMaker has them
 };

@@ -1,0 +1,114 @@
+#include "analysis/model_result_check.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/key_check.hpp"
+
+namespace santa::cli {
+namespace {
+
+constexpr double kNsPerS = 1e9;
+constexpr double kNsPerUs = 1e3;
+
+class Check : private KeyCheck {
+ public:
+  Check(const Json& report, const std::string& path)
+      : KeyCheck(report, path, SimulationCommand::kModel) {}
+
+  void run() const {
+    origin();
+    for (const char* key :
+         {"provenance.command", "provenance.version", "provenance.configuration_hash",
+          "provenance.energy_pack_sha256", "model.name", "data.source", "configuration.name",
+          "configuration.memory.model"}) {
+      text(key);
+    }
+    for (const char* key : {"model.layers", "model.query_heads", "model.kv_heads",
+                            "model.head_dimension", "requests.batch", "requests.cache_bytes",
+                            "simulated.heads", "simulated.heads_total", "configuration.clock_mhz",
+                            "configuration.unit.port_bytes", "configuration.system.units"}) {
+      positive(key);
+    }
+    object("options");
+    list_of("requests.lengths", at("requests.batch"));
+    numbers("simulated.layers");
+    if (at("simulated.layers").empty()) refuse("simulated.layers", "one layer or more");
+    for (const auto& [name, method] : object("methods").items())
+      one_method("methods." + name + ".");
+  }
+
+ private:
+  void list_of(const std::string& key, const Json& count) const {
+    numbers(key);
+    if (at(key).size() != count) refuse(key, count.dump() + " numbers");
+  }
+
+  // Value and interval; the value is returned.
+  double estimate(const std::string& key) const {
+    not_negative_or_null(key + ".ci95");
+    return not_negative(key + ".value");
+  }
+  // The sum of the estimates below `key`, less that of `left_out`.
+  double sum_below(const std::string& key, const char* left_out = "") const {
+    double sum = 0.0;
+    for (const auto& [name, part] : object(key).items()) {
+      if (name != left_out) sum += estimate(key + "." + name);
+    }
+    return sum;
+  }
+
+  // `in` goes before each key.
+  void one_method(const std::string& in) const {
+    for (const char* key : {"title", "limit", "busiest.name"}) text(in + key);
+    for (const char* key : {"bandwidth_fraction", "busiest.busy_fraction"}) not_negative(in + key);
+    for (const char* key : {"latency", "energy", "traffic"}) {
+      not_negative_or_null(in + "relative_to_dense." + key);
+    }
+    const double batch = at("requests.batch").get<double>();
+    const double ns = estimate(in + "step.latency_ns");
+    positive(in + "step.latency_ns.value");
+    equal(in + "tokens_per_s", batch * kNsPerS / ns, in + "step.latency_ns");
+    energy(in, batch);
+    const std::string total = in + "step.traffic_bytes.total";
+    equal(total + ".value", sum_below(in + "step.traffic_bytes", "total"),
+          in + "step.traffic_bytes");
+    estimate(total);
+    equal(in + "traffic_bytes_per_token", positive(total + ".value") / batch, total);
+    estimate(in + "step.memory.busy_ns");
+    sum_below(in + "step.memory.time_ns");
+    blocks(in, ns * at("configuration.clock_mhz").get<double>() / kNsPerUs);
+    for (const char* key : {"layers.latency_ns", "layers.energy_pj"}) {
+      list_of(in + key, Json(at("simulated.layers").size()));
+    }
+  }
+
+  void energy(const std::string& in, double batch) const {
+    const std::string key = in + "step.energy_pj.";
+    for (const char* end : {"low", "mid", "high"}) {
+      estimate(key + "total." + end);
+      positive(fmt::format("{}total.{}.value", key, end));
+    }
+    const double total = at(key + "total.mid.value").get<double>();
+    equal(key + "total.mid.value", sum_below(key + "parts"), key + "parts");
+    equal(in + "energy_pj_per_token", total / batch, key + "total.mid");
+  }
+
+  void blocks(const std::string& in, double step_cycles) const {
+    for (const auto& [name, counters] : object(in + "step.blocks").items()) {
+      const std::string key = in + "step.blocks." + name;
+      for (const char* kind : {".starved_cycles", ".blocked_cycles"}) estimate(key + kind);
+      const std::string busy = key + ".busy_cycles";
+      if (estimate(busy) > step_cycles * (1.0 + kRounding)) {
+        refuse(busy + ".value", "at most the cycles of " + in + "step.latency_ns");
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void check_model_result(const Json& report, const std::string& path) {
+  Check(report, path).run();
+}
+
+}  // namespace santa::cli
