@@ -296,4 +296,4 @@ def test_stored_results_can_be_read(capsys):
     folder = Path(__file__).parents[2] / "python" / "results" / "budgets"
     assert main(["report", str(folder)]) == 0
     text = capsys.readouterr().out
-    assert "### ablate-follow: 3 prompts" in text and "| 0 | 465 | -0.617 " in text
+    assert "### ablate-follow: 48 prompts" in text and "| 0 | 465 | -0.598 " in text
