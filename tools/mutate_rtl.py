@@ -202,14 +202,18 @@ def report(options, counted, equivalent, whole=True):
     survivors = [mutant for mutant in counted if mutant.verdict != "killed"]
     command = ("`make mutation` (`tools/mutate_rtl.py`)" if whole else
                "`tools/mutate_rtl.py --so-far`")
-    state = "" if whole else (f"\n**Unfinished: {len(undecided)} of {len(counted + undecided)} mutants "
-                              "have no verdict yet**, so there is no score.\n")
+    every = len(counted) + len(undecided)
+    state = "" if whole else (
+        f"\n**Unfinished: {len(undecided)} of {every} mutants have no verdict yet**, so there is no score; "
+        f"of these {every} it lies\nbetween {100 * killed / every:.1f} and "
+        f"{100 * (killed + len(undecided)) / every:.1f} %.\n")
     text = ("# Mutants of the RTL\n" + state + "\n"
             f"Written by {command}: single bits at the ports of cells of "
             f"the unit of {options.config},\ninverted or constant, each against `santasim cosim "
             f"--seeds {options.seeds}`\nand `--long`. Mutants that are proved to be\nindistinguishable from the unit "
             "do not count; others were drawn in their place.\n\n" + table +
             "\nSurvivors, without a proof:\n\n" + listed(survivors, False) +
+            ("" if whole else "\nWithout a verdict:\n\n" + listed(undecided, False)) +
             "\nProved, and how far the proof had to look:\n\n" + listed(equivalent, True))
     return text, table, score
 

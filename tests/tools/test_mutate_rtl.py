@@ -209,6 +209,8 @@ class Judging(unittest.TestCase):
         options = type("Options", (), {"config": "tiny-test", "seeds": 10})()
         text, _, _ = mutate_rtl.report(options, mutants[:3] + mutants[4:], mutants[3:4], whole=False)
         self.assertIn("2 of 4 mutants have no verdict", text)
+        self.assertIn("between 25.0 and 75.0 %", text)
+        self.assertIn("Without a verdict:\n\n- 2: inv D[2]", text)
         self.assertNotIn("%)", text)
 
 
