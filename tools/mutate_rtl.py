@@ -210,8 +210,8 @@ def report(options, counted, equivalent, whole=True):
     text = ("# Mutants of the RTL\n" + state + "\n"
             f"Written by {command}: single bits at the ports of cells of "
             f"the unit of {options.config},\ninverted or constant, each against `santasim cosim "
-            f"--seeds {options.seeds}`\nand `--long`. Mutants that are proved to be\nindistinguishable from the unit "
-            "do not count; others were drawn in their place.\n\n" + table +
+            f"--seeds {options.seeds}` and `--long`. Mutants that are proved to\nbe indistinguishable "
+            "from the unit do not count; others were drawn in their place.\n\n" + table +
             "\nSurvivors, without a proof:\n\n" + listed(survivors, False) +
             ("" if whole else "\nWithout a verdict:\n\n" + listed(undecided, False)) +
             "\nProved, and how far the proof had to look:\n\n" + listed(equivalent, True))
