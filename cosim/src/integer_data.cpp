@@ -228,20 +228,28 @@ CosimRequest make_request(const Recipe& recipe, std::uint32_t tile_keys, Random&
   return request;
 }
 
+namespace {
+
+// A stream's first word is its state, which is not 0; a bounded draw takes its low bits.
+std::uint64_t stream_of_offset(std::uint64_t offset) {
+  return offset > 0 ? offset : std::uint64_t{1} << 63;
+}
+
+}  // namespace
+
 void steer_offset(CosimRequest& request, std::uint32_t head, OffsetCorner corner) {
   attention::DecodeWorkspace workspace;
   const std::uint64_t mass = attention::decode(*request.cache, request.context, request.request,
                                                request.options, workspace)
                                  .heads[head]
                                  .mass;
-  // A stream's first word is its state; a bounded draw takes its low bits.
   std::uint64_t& state = request.request.value_streams[head];
   switch (corner) {
     case OffsetCorner::kFirst:
-      state = std::uint64_t{1} << 63;
+      state = stream_of_offset(0);
       break;
     case OffsetCorner::kLast:
-      state = mass - 1;
+      state = stream_of_offset(mass - 1);
       break;
     case OffsetCorner::kRejected:
       state = std::numeric_limits<std::uint64_t>::max();
@@ -267,7 +275,7 @@ void steer_to_border(CosimRequest& request, std::uint32_t head, std::uint32_t ke
       (found.prefix_mass[tile] << samples_log2) + (needed + step - 1) / step;
   const std::uint64_t all = found.mass << samples_log2;
   const std::uint64_t offset = (below ? threshold + all - 1 : threshold) % all % found.mass;
-  request.request.value_streams[head] = offset > 0 ? offset : std::uint64_t{1} << 63;
+  request.request.value_streams[head] = stream_of_offset(offset);
 }
 
 }  // namespace santa::cosim

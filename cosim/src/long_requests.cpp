@@ -1,17 +1,11 @@
 // Contexts up to the longest that a descriptor can ask for.
 #include <algorithm>
 
+#include "santa/arithmetic/limits.hpp"
 #include "santa/cosim/generator.hpp"
 #include "santa/cosim/integer_data.hpp"
 
 namespace santa::cosim {
-namespace {
-
-using attention::ScoreScheme;
-
-constexpr std::uint32_t kMostKeys = 1U << 20;
-
-}  // namespace
 
 std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
   Random random(0x10A6);
@@ -21,27 +15,27 @@ std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
   };
   Recipe r;
   r.workload = "longest context, equal scores";  // the largest mass, drawn from end to end
-  r.context = kMostKeys;
+  r.context = arithmetic::kMaxContext;
   r.keys = KeyProfile::kConstant;
   r.samples_log2 = 12;
   add(r);
   r = Recipe();
   r.workload = "long context, the last key leads";
-  r.context = kMostKeys / 8 - unit.tile_keys - 1;
+  r.context = arithmetic::kMaxContext / 8 - unit.tile_keys - 1;
   r.keys = KeyProfile::kRising;
   r.octaves = 30.0;
   add(r);
   r = Recipe();
   r.workload = "long context of a whole group, Bernoulli";
-  r.context = kMostKeys / 4 + 3;
+  r.context = arithmetic::kMaxContext / 4 + 3;
   r.head_dimension = 3;
   r.group = unit.group_heads;
-  r.scores = ScoreScheme::kBernoulliGroup;
+  r.scores = attention::ScoreScheme::kBernoulliGroup;
   r.octaves = 0.5;  // large masses of every head
   add(r);
   r = Recipe();
   r.workload = "long context, a port word a key";
-  r.context = kMostKeys / 16 + 1;
+  r.context = arithmetic::kMaxContext / 16 + 1;
   r.head_dimension = std::min(unit.max_head_dimension, unit.port_bytes);
   r.samples_log2 = 9;
   add(r);

@@ -144,12 +144,15 @@ class FakeVerdicts:
         return ("killed", "") if killed else ("survived", "")
 
 
+def inverted(count):
+    return [mutant_unit.Mutant(n, f"-mode inv -port D -portbit {n}") for n in range(1, count + 1)]
+
+
 class Judging(unittest.TestCase):
     def judge(self, ends, wanted, total=20):
         options = type("Options", (), {"jobs": 1, "seeds": 10, "proof_seconds": 1, "verbose": False,
                                        "config": "tiny-test"})()
-        mutants = [mutant_unit.Mutant(n, f"-mode inv -port D -portbit {n}")
-                   for n in range(1, total + 1)]
+        mutants = inverted(total)
         judge = mutate_rtl.Judge(options, FakeVerdicts(ends), None, [])
         mutant_unit.read_netlist = lambda *_: None
         return (*judge.run(mutants, wanted), options)
@@ -175,7 +178,7 @@ class Judging(unittest.TestCase):
         self.assertEqual([m.number for m in equivalent], [2])
 
     def test_survivors_are_tried_again_and_ends_are_kept(self):
-        mutants = [mutant_unit.Mutant(n, f"-mode inv -port D -portbit {n}") for n in range(1, 4)]
+        mutants = inverted(3)
         with tempfile.TemporaryDirectory() as folder:
             verdicts = mutate_rtl.Verdicts(Path(folder), "unit")
             verdicts.stage(mutants[0], "scenario 4", lambda: ("survived", ""))
@@ -192,7 +195,7 @@ class Judging(unittest.TestCase):
             self.judge(ends, 3, total=3)
 
     def test_an_unfinished_run_has_no_score(self):
-        mutants = [mutant_unit.Mutant(n, f"-mode inv -port D -portbit {n}") for n in range(1, 6)]
+        mutants = inverted(5)
         with tempfile.TemporaryDirectory() as folder:
             verdicts = mutate_rtl.Verdicts(Path(folder), "unit")
             verdicts.stage(mutants[0], "scenario 4", lambda: ("killed", "difference"))

@@ -99,8 +99,8 @@ void KeyCheck::origin() const {
   }
   const std::string name = command_name_of(report_);
   if (name.empty() || name == to_string(command_)) return;
-  const std::string allowed =
-      "a file that santasim run --json wrote, or a point of a sweep of runs";
+  const std::string allowed = fmt::format(
+      "a file that santasim {0} --json wrote, or a point of a sweep of {0}s", to_string(command_));
   throw input_error(
       path_, "",
       fmt::format("{} but of {} {}", no_result(command_), kProgram, config::escaped(name)),
