@@ -10,7 +10,7 @@ import matplotlib
 matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "santasim"  # the same bytes for the same numbers
 
-from matplotlib import pyplot
+from matplotlib import pyplot, ticker
 from matplotlib.axes import Axes
 
 from .energy import Cost
@@ -30,7 +30,7 @@ def _by_numbers(name: str) -> list[str | int]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
-def _lines(axis: Axes, costs: list[Cost], value: str) -> None:
+def _lines(axis: Axes, costs: list[Cost], value: str, scale: float) -> None:
     families: dict[str, list[tuple[int, Cost]]] = {}
     for cost in costs:
         name, samples = _family(cost.row)
@@ -43,9 +43,20 @@ def _lines(axis: Axes, costs: list[Cost], value: str) -> None:
         style = "--" if "bernoulli" in name else ":" if re.search(r" [KV]4", name) else "-"
         marker = ("*" if name.startswith("dense") else "s" if "bernoulli-group" in name else
                   "^" if "bernoulli" in name else ".")
-        axis.errorbar([getattr(cost, value) for cost in points], means, yerr=ends, capsize=2,
+        axis.errorbar([getattr(cost, value) * scale for cost in points], means, yerr=ends, capsize=2,
                       marker=marker, markersize=4 if marker in "s^" else None, linestyle=style,
                       linewidth=1, elinewidth=0.4, color=_COLOURS.get(name.split()[0]), label=name)
+
+
+def _logarithmic(axis: Axes, unit: str) -> None:
+    """Few labels, with the unit's prefix, whether the points span a tenth of a decade or several."""
+    axis.set_xscale("log")
+    low, high = axis.get_xlim()
+    if high < 10 * low:
+        axis.xaxis.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        axis.xaxis.set_minor_locator(ticker.NullLocator())
+    axis.xaxis.set_major_formatter(ticker.EngFormatter(unit))
+    axis.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def draw(costs: list[Cost], path: Path) -> None:
@@ -55,12 +66,13 @@ def draw(costs: list[Cost], path: Path) -> None:
                                    sharey="row", layout="constrained")
     for pair, column in zip(axes, columns):
         mine = [cost for cost in costs if cost.column == column]
-        for axis, name, value in ((pair[0], "energy of attention a token, pJ", "energy_pj"),
-                                  (pair[1], "time of attention a token, ns", "time_ns")):
+        for axis, name, value, scale, unit in (
+                (pair[0], "energy of attention a token", "energy_pj", 1e-12, "J"),
+                (pair[1], "time of attention a token", "time_ns", 1e-9, "s")):
             if mine[0].sdpa is not None:
                 axis.axhspan(mine[0].sdpa.low, mine[0].sdpa.high, alpha=0.15, label="sdpa, 95 %")
-            _lines(axis, mine, value)
-            axis.set_xscale("log")
+            _lines(axis, mine, value, scale)
+            _logarithmic(axis, unit)
             axis.set_xlabel(name)
             axis.grid(True, alpha=0.3)
         pair[0].set_ylabel(f"accuracy, %\n{column}")
