@@ -1,6 +1,7 @@
 // Inputs that have broken other designs, and the ends of every range.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "santa/cosim/generator.hpp"
 #include "santa/cosim/integer_data.hpp"
@@ -31,6 +32,8 @@ class Directed {
   void normaliser();
   void scales();
   void spills();
+  void queries();
+  void largest_thresholds();
 
  private:
   Recipe recipe(const std::string& workload, std::uint32_t context) const {
@@ -46,11 +49,26 @@ class Directed {
     return requests_.back();
   }
 
+  // A level of scores for each tile, in octaves; of a request with one feature and exact scores.
+  void set_levels(CosimRequest& request, const std::vector<int>& levels) const;
+
   UnitParameters unit_;
   std::uint32_t most_context_;
   Random random_;
   std::vector<CosimRequest> requests_;
 };
+
+void Directed::set_levels(CosimRequest& request, const std::vector<int>& levels) const {
+  auto cache = std::make_shared<attention::KvHead>(*request.cache);
+  for (std::size_t i = 0; i < cache->keys.size(); ++i) {
+    cache->keys[i] = static_cast<std::int8_t>(levels[i / unit_.tile_keys]);
+  }
+  request.cache = cache;
+  attention::QueryOperands& query = request.request.query;
+  query.magnitude.assign(request.group(), 1U << arithmetic::kOperandFractionBits);
+  query.negative.assign(request.group(), 0);
+  query.scale.assign(request.group(), {0, 0, 1, 0, 1});
+}
 
 void Directed::equal_scores() {
   for (const std::uint32_t n : {1U, 2U, 255U, 256U, 257U, 2047U, 2048U, 32768U}) {
@@ -121,15 +139,9 @@ void Directed::tile_distances() {
   r.group = 1;
   r.head_dimension = 1;
   r.samples_log2 = 12;
-  CosimRequest& request = add(r);
-  auto cache = std::make_shared<attention::KvHead>(*request.cache);
-  for (std::size_t i = 0; i < cache->keys.size(); ++i) {
-    cache->keys[i] = static_cast<std::int8_t>(kTop - distances[i / unit_.tile_keys]);
-  }
-  request.cache = cache;
-  request.request.query.magnitude = {1U << arithmetic::kOperandFractionBits};
-  request.request.query.negative = {0};
-  request.request.query.scale = {{0, 0, 1, 0, 1}};
+  std::vector<int> levels;
+  for (const int distance : distances) levels.push_back(kTop - distance);
+  set_levels(add(r), levels);
 }
 
 void Directed::streams() {
@@ -190,12 +202,16 @@ void Directed::borders() {
 
 // So many samples of so few keys that small errors of a weight move some.
 void Directed::many_samples() {
-  for (std::uint32_t i = 0; i < 8; ++i) {
-    Recipe r = recipe("many samples of few keys", 2 * unit_.tile_keys + i);
-    r.head_dimension = 2;
-    r.samples_log2 = 12;
-    r.octaves = i % 2 == 0 ? 2.0 : 6.0;
-    add(r);
+  const std::uint32_t heads = unit_.group_heads;
+  for (const std::uint32_t group : std::set<std::uint32_t>{1, (heads + 1) / 2, heads - 1, heads}) {
+    for (std::uint32_t i = 0; group > 0 && i < 4; ++i) {
+      Recipe r = recipe("many samples of few keys", (1 + i / 2) * unit_.tile_keys + i);
+      r.group = group;
+      r.head_dimension = 2;
+      r.samples_log2 = 12;
+      r.octaves = i % 2 == 0 ? 2.0 : 6.0;
+      add(r);
+    }
   }
 }
 
@@ -269,6 +285,45 @@ void Directed::spills() {
   }
 }
 
+// Operands of every kind in every place of a bus word.
+void Directed::queries() {
+  for (const QueryProfile query :
+       {QueryProfile::kNearTies, QueryProfile::kTies, QueryProfile::kTiny, QueryProfile::kLargest,
+        QueryProfile::kSparse}) {
+    for (const ScoreScheme scores :
+         {ScoreScheme::kExact, ScoreScheme::kBernoulli, ScoreScheme::kBernoulliGroup}) {
+      for (std::uint32_t g = 1; g <= unit_.group_heads; ++g) {
+        Recipe r = recipe("operands", 3);
+        r.query = query;
+        r.scores = scores;
+        r.group = g;
+        r.head_dimension = std::min(unit_.max_head_dimension, 24U);
+        r.draws_log2 = 6;
+        add(r);
+      }
+    }
+  }
+}
+
+// Tiles with next to no mass among so many keys of equal scores that the prefix S passes 2^44: a
+// threshold beyond such a tile, at the tile's own scale, no longer fits the sampler's registers.
+void Directed::largest_thresholds() {
+  constexpr int kTop = 120;  // one octave a step
+  const std::uint32_t leading = std::max(1024 / unit_.tile_keys, 2U);
+  std::vector<int> levels;
+  for (std::uint32_t tile = 0; tile < leading; ++tile) {
+    levels.push_back(kTop);
+    if (2 * tile < leading) continue;
+    for (int i = 0; i < 3; ++i) levels.push_back(kTop - random_.between(8, 40));
+  }
+  Recipe r =
+      recipe("largest thresholds", static_cast<std::uint32_t>(levels.size()) * unit_.tile_keys);
+  if (r.context > most_context_) return;
+  r.head_dimension = 1;
+  r.samples_log2 = 12;
+  set_levels(add(r), levels);
+}
+
 }  // namespace
 
 std::vector<CosimRequest> directed_requests(const UnitParameters& unit,
@@ -287,6 +342,8 @@ std::vector<CosimRequest> directed_requests(const UnitParameters& unit,
   directed.normaliser();
   directed.scales();
   directed.spills();
+  directed.queries();
+  directed.largest_thresholds();
   return directed.take();
 }
 

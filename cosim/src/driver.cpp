@@ -163,7 +163,10 @@ bool Driver::busy() {
 
 std::optional<Completion> Driver::take_completion() {
   const std::uint32_t status = read(reg::kCompletionStatusOffset);
-  if (reg::kCompletionStatusValid.of(status) == 0) return std::nullopt;
+  if (reg::kCompletionStatusValid.of(status) == 0) {
+    expect("COMPLETION_STATUS without a completion", status, 0);
+    return std::nullopt;
+  }
   Completion completion;
   completion.code = reg::kCompletionStatusCode.of(status);
   completion.tag = read(reg::kCompletionTagOffset);

@@ -31,6 +31,11 @@ std::uint32_t make_magnitude(QueryProfile profile, std::uint32_t largest, bool h
     case QueryProfile::kTies:
       return std::min(
           largest, random.below(largest / kOne + 1) * kOne + kOne / 2 - random.pick({0U, 0U, 1U}));
+    case QueryProfile::kNearTies: {
+      const std::uint32_t half = random.below(largest / kOne) * kOne + kOne / 2;
+      const std::uint32_t off = 1U << random.below(15);
+      return random.pick({half, half + off, half - off});
+    }
     case QueryProfile::kOneHot:
       return hot ? random.pick({kOne, largest, kOne / 2}) : 0;
     case QueryProfile::kZero:

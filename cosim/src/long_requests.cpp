@@ -10,8 +10,9 @@ namespace santa::cosim {
 std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
   Random random(0x10A6);
   std::vector<CosimRequest> requests;
-  const auto add = [&](const Recipe& recipe) {
+  const auto add = [&](const Recipe& recipe) -> CosimRequest& {
     requests.push_back(make_request(recipe, unit.tile_keys, random));
+    return requests.back();
   };
   Recipe r;
   r.workload = "longest context, equal scores";  // the largest mass, drawn from end to end
@@ -32,13 +33,24 @@ std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
   r.group = unit.group_heads;
   r.scores = attention::ScoreScheme::kBernoulliGroup;
   r.octaves = 0.5;  // large masses of every head
-  add(r);
+  CosimRequest& group = add(r);
+  for (std::uint32_t g = 0; g < r.group; ++g) steer_offset(group, g, OffsetCorner::kLast);
   r = Recipe();
   r.workload = "long context, a port word a key";
   r.context = arithmetic::kMaxContext / 16 + 1;
   r.head_dimension = std::min(unit.max_head_dimension, unit.port_bytes);
   r.samples_log2 = 9;
   add(r);
+  r = Recipe();
+  r.workload = "long context, thresholds at the last borders of tiles";
+  r.context = arithmetic::kMaxContext / 16 + unit.tile_keys;
+  r.group = unit.group_heads;
+  r.samples_log2 = 12;
+  r.octaves = 1.0;
+  CosimRequest& borders = add(r);
+  for (std::uint32_t g = 0; g < r.group; ++g) {
+    steer_to_border(borders, g, r.context - (3 + 2 * g) * unit.tile_keys, true);
+  }
   return requests;
 }
 

@@ -14,6 +14,12 @@ void put16(Bytes& bytes, std::size_t at, std::uint32_t value) {
   bytes[at + 1] = static_cast<std::uint8_t>(value >> 8);
 }
 
+// Of the last head where there are not so many.
+void clear_stream(Bytes& descriptor, std::uint32_t head) {
+  const std::uint32_t last = descriptor[6] - 1U;
+  std::fill_n(descriptor.begin() + 0x80 + 8 * std::min(head, last), 8, std::uint8_t{0});
+}
+
 std::vector<Refusal> make_refusals() {
   return {
       {"context 2^20 + 1",
@@ -50,10 +56,14 @@ std::vector<Refusal> make_refusals() {
          if (d[7] == 0) d[7] = 1;
          std::fill_n(d.begin() + 0x40, 8, std::uint8_t{0});
        }},
-      {"value stream 0",
-       [](const UnitParameters&, Bytes& d, std::uint64_t&) {
-         std::fill_n(d.begin() + 0x80 + 8 * (d[6] - 1), 8, std::uint8_t{0});
-       }},
+      {"value stream 0 of the last head",
+       [](const UnitParameters&, Bytes& d, std::uint64_t&) { clear_stream(d, d[6] - 1U); }},
+      {"value stream 0 of the first head",
+       [](const UnitParameters&, Bytes& d, std::uint64_t&) { clear_stream(d, 0); }},
+      {"value stream 0 of the second head",
+       [](const UnitParameters&, Bytes& d, std::uint64_t&) { clear_stream(d, 1); }},
+      {"value stream 0 of the third head",
+       [](const UnitParameters&, Bytes& d, std::uint64_t&) { clear_stream(d, 2); }},
       {"exponent -9", [](const UnitParameters&, Bytes& d, std::uint64_t&) { d[0xC0] = 0xF7; }},
       {"exponent 31", [](const UnitParameters&, Bytes& d,
                          std::uint64_t&) { d[0xC0 + 4 * (d[6] - std::size_t{1})] = 31; }},
@@ -150,6 +160,7 @@ Scenario directed_scenario(const UnitParameters& unit, std::uint32_t most_contex
   scenario.timing = MemoryTiming::ideal(10, 64);
   scenario.behaviour.order = ReadOrder::kInterleaved;
   scenario.most_queued = 100;  // the queue is full, and is asked for one more
+  scenario.fill_first = true;
   for (CosimRequest& request : directed_requests(unit, most_context)) {
     ScenarioRequest r;
     r.request = std::move(request);

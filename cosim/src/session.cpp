@@ -86,7 +86,8 @@ void Session::start() {
   counted_from_ = memory_.counters();
   submitted_from_ = submitted_;
   rows_since_reset_ = 0;
-  rows_known_ = true;
+  traffic_since_reset_ = {};
+  all_known_ = true;
   error_completed_ = false;
   const std::uint64_t never = UINT64_MAX;
   driver_.stop_at(resets_done_ < scenario_.resets.size()
@@ -97,7 +98,7 @@ void Session::start() {
   if (scenario_.check_registers) driver_.check_registers();
   capacity_ = driver_.free_slots();
   if (capacity_ == 0) bench_.fail("registers", "control_registers: no slot is free after reset");
-  if (!scenario_.enable_late) {
+  if (!scenario_.enable_late && !scenario_.fill_first) {
     driver_.enable();
     enabled_ = true;
   }
@@ -164,6 +165,7 @@ void Session::take(const Completion& completion) {
   scoreboard_.complete(memory_.bytes(), bench_.now());
   if (scoreboard_.first()) throw Stopped{};
   if (ending == Ending::kDone) rows_since_reset_ += r.expected.result.rows.size();
+  traffic_since_reset_ += expected_traffic(r, descriptors_[index], model_.parameters());
   const std::uint64_t announced = driver_.announced_at();
   result_.requests.push_back({completion.code, announced > driver_.submitted_at()
                                                    ? announced - driver_.submitted_at()
@@ -206,7 +208,7 @@ void Session::run_with_error() {
   settle();
   memory_.clear_errors();
   scoreboard_.pause(false);
-  rows_known_ = false;
+  all_known_ = false;
   result_.requests.push_back({completion.code, 0});
   ++completed_;
 }
@@ -234,7 +236,8 @@ void Session::check_untouched(const ScoreboardRequest& request) {
   }
 }
 
-// The unit's own count of words and rows against the memory's, since the last reset.
+// The unit's own count of words and rows against the memory's, and the memory's against what the
+// requests need, since the last reset.
 void Session::check_counters() {
   const MemoryCounters& now = memory_.counters();
   const MemoryCounters& from = counted_from_;
@@ -253,12 +256,17 @@ void Session::check_counters() {
       {reg::kCounterRows, rows_since_reset_},
   };
   for (const Pair& pair : pairs) {
-    if (pair.counter == reg::kCounterRows && !rows_known_) continue;
+    if (pair.counter == reg::kCounterRows && !all_known_) continue;
     const reg::CounterRegister& counter = reg::kCounters[pair.counter];
     const std::uint64_t rtl = driver_.read_counter(counter.offset);
     if (rtl == pair.expected) continue;
     bench_.fail("registers", fmt::format("control_registers: counter {}: RTL {}, expected {}",
                                          counter.name, rtl, pair.expected));
+    throw Stopped{};
+  }
+  const std::string moved = traffic_difference(traffic_since_reset_, from, now);
+  if (all_known_ && !moved.empty()) {
+    bench_.fail("traffic", "attention_unit: " + moved);
     throw Stopped{};
   }
   result_.key_beats = driver_.read_counter(reg::kCounters[reg::kCounterKeyBeats].offset);
@@ -299,7 +307,7 @@ void Session::drive() {
     const bool refused_before = full && random_.chance(0.7);
     if (!error && may_submit() && !refused_before) {
       submit_next();
-      if (enabled_ || !random_.chance(0.3)) continue;
+      if (enabled_ || scenario_.fill_first || !random_.chance(0.3)) continue;
     }
     if (!enabled_) {
       driver_.enable();

@@ -43,6 +43,7 @@ struct Scenario {
   std::uint32_t most_queued = 1;      // under way at once; above the slots: one is refused
   bool check_registers = false;       // before the first request
   bool enable_late = false;           // the first requests are queued before CONTROL.enable
+  bool fill_first = false;            // as many as the queue holds are
   std::vector<std::uint64_t> resets;  // cycles after the start, and after the reset before
   std::uint64_t seed_of_addresses = 1;
   std::uint32_t initial_seed = 0;  // of registers and memories without a reset value

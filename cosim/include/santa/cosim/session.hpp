@@ -11,6 +11,7 @@
 #include "santa/cosim/driver.hpp"
 #include "santa/cosim/scenario.hpp"
 #include "santa/cosim/scoreboard.hpp"
+#include "santa/cosim/traffic.hpp"
 
 namespace santa::cosim {
 
@@ -80,7 +81,8 @@ class Session {
   MemoryCounters counted_from_;       // memory counters at the last reset
   std::uint32_t submitted_from_ = 0;  // requests submitted before the last reset
   std::uint64_t rows_since_reset_ = 0;
-  bool rows_known_ = true;
+  Traffic traffic_since_reset_;
+  bool all_known_ = true;         // no request since the reset was cut short by memory
   bool error_completed_ = false;  // since the last reset
   SessionResult result_;
 };
