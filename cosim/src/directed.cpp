@@ -282,6 +282,17 @@ void Directed::spills() {
       r.octaves = 12.0;
       add(r);
     }
+    // Nearly all mass and many samples in the tiles beyond, so that small errors of a weight show.
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      Recipe r = recipe("many samples of spilled keys", fitting + 2 * unit_.tile_keys + i);
+      if (r.context > most_context_) continue;
+      r.group = group;
+      r.head_dimension = 1;
+      r.samples_log2 = 12;
+      r.keys = KeyProfile::kRising;
+      r.octaves = r.context / (i % 2 == 0 ? 8.0 : 16.0);
+      add(r);
+    }
   }
 }
 

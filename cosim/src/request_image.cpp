@@ -84,6 +84,9 @@ std::uint64_t Allocator::take(std::uint64_t bytes, std::uint64_t alignment) {
   constexpr std::uint64_t kTop = ~0xFFFFFFFFFFULL;  // no region wraps around
   for (;;) {
     std::uint64_t begin = random_.next() >> random_.pick({0, 24, 34, 40});
+    if (random_.chance(0.25)) {  // across a border that changes every bit below it
+      begin = (std::uint64_t{1} << (13 + random_.below(50))) - kGap - alignment * random_.below(8);
+    }
     if (begin >= kTop) continue;
     begin = round_up(begin + kGap, alignment);
     const std::uint64_t end = begin + std::max<std::uint64_t>(bytes, 1);
