@@ -303,12 +303,14 @@ void Directed::queries() {
         QueryProfile::kSparse}) {
     for (const ScoreScheme scores :
          {ScoreScheme::kExact, ScoreScheme::kBernoulli, ScoreScheme::kBernoulliGroup}) {
-      for (std::uint32_t g = 1; g <= unit_.group_heads; ++g) {
+      // The low bits of exact operands decide at ties alone.
+      const bool ties = query == QueryProfile::kNearTies && scores == ScoreScheme::kExact;
+      for (std::uint32_t i = 0; i < unit_.group_heads * (ties ? 4U : 1U); ++i) {
         Recipe r = recipe("operands", 3);
         r.query = query;
         r.scores = scores;
-        r.group = g;
-        r.head_dimension = std::min(unit_.max_head_dimension, 24U);
+        r.group = 1 + i % unit_.group_heads;
+        r.head_dimension = std::min(unit_.max_head_dimension, ties ? 64U : 24U);
         r.draws_log2 = 6;
         add(r);
       }

@@ -119,6 +119,20 @@ void Driver::check_registers() {
     write(reg::kSubmitLoOffset, word);
     expect("SUBMIT_LO", read(reg::kSubmitLoOffset), word);
   }
+  // A byte whose strobe is 0 stays; a command without a strobe is none.
+  std::uint32_t held = read(reg::kSubmitLoOffset);
+  for (std::uint32_t strobes = 0; strobes < 16; ++strobes) {
+    std::uint32_t mask = 0;
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      if ((strobes >> byte & 1U) != 0) mask |= 0xFFU << (8 * byte);
+    }
+    const std::uint32_t word = ~held;
+    expect("answer of a write of some bytes",
+           write_any(reg::kSubmitLoOffset, word, static_cast<std::uint8_t>(strobes)), kRespOkay);
+    held = (held & ~mask) | (word & mask);
+    expect("SUBMIT_LO after a write of some bytes", read(reg::kSubmitLoOffset), held);
+  }
+  expect("answer of a submission without bytes", write_any(reg::kSubmitHiOffset, 0, 0), kRespOkay);
   const std::uint32_t both = reg::kInterruptTestCompletion.mask() | reg::kInterruptTestError.mask();
   write(reg::kInterruptTestOffset, both);
   expect("INTERRUPT_STATE after a test", read(reg::kInterruptStateOffset), both);

@@ -34,7 +34,7 @@ std::uint32_t make_magnitude(QueryProfile profile, std::uint32_t largest, bool h
     case QueryProfile::kNearTies: {
       const std::uint32_t half = random.below(largest / kOne) * kOne + kOne / 2;
       const std::uint32_t off = 1U << random.below(15);
-      return random.pick({half, half + off, half - off});
+      return random.pick({half, half, half - 1, half + off});
     }
     case QueryProfile::kOneHot:
       return hot ? random.pick({kOne, largest, kOne / 2}) : 0;

@@ -166,9 +166,13 @@ Scenario directed_scenario(const UnitParameters& unit, std::uint32_t most_contex
     r.request = std::move(request);
     scenario.requests.push_back(std::move(r));
   }
-  // Every way to be refused, each before a request that runs.
+  // Every way to be refused, of a whole group: every head's fields are looked at.
+  std::vector<ScenarioRequest> whole;
+  for (const ScenarioRequest& r : scenario.requests) {
+    if (r.request.group() == unit.group_heads) whole.push_back(r);
+  }
   for (unsigned refusal = 0; refusal < refusals().size(); ++refusal) {
-    ScenarioRequest r = scenario.requests[refusal % scenario.requests.size()];
+    ScenarioRequest r = whole[refusal % whole.size()];
     r.ending = Ending::kRefused;
     r.refusal = refusal;
     scenario.requests.push_back(std::move(r));

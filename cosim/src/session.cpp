@@ -86,8 +86,9 @@ void Session::start() {
   counted_from_ = memory_.counters();
   submitted_from_ = submitted_;
   rows_since_reset_ = 0;
-  traffic_since_reset_ = {};
-  all_known_ = true;
+  rows_known_ = true;
+  traffic_from_ = memory_.counters();
+  traffic_ = {};
   error_completed_ = false;
   const std::uint64_t never = UINT64_MAX;
   driver_.stop_at(resets_done_ < scenario_.resets.size()
@@ -165,7 +166,7 @@ void Session::take(const Completion& completion) {
   scoreboard_.complete(memory_.bytes(), bench_.now());
   if (scoreboard_.first()) throw Stopped{};
   if (ending == Ending::kDone) rows_since_reset_ += r.expected.result.rows.size();
-  traffic_since_reset_ += expected_traffic(r, descriptors_[index], model_.parameters());
+  traffic_ += expected_traffic(r, descriptors_[index], model_.parameters());
   const std::uint64_t announced = driver_.announced_at();
   result_.requests.push_back({completion.code, announced > driver_.submitted_at()
                                                    ? announced - driver_.submitted_at()
@@ -178,6 +179,7 @@ void Session::take(const Completion& completion) {
 void Session::run_with_error() {
   const ScenarioRequest& r = scenario_.requests[submitted_];
   const ScoreboardRequest& prepared = *prepared_[submitted_];
+  check_traffic();
   const Region region = prepared.image.find(r.error_region)->region;
   const bool reads = r.ending == Ending::kReadError;
   scoreboard_.pause(true);
@@ -208,7 +210,8 @@ void Session::run_with_error() {
   settle();
   memory_.clear_errors();
   scoreboard_.pause(false);
-  all_known_ = false;
+  rows_known_ = false;
+  traffic_from_ = memory_.counters();
   result_.requests.push_back({completion.code, 0});
   ++completed_;
 }
@@ -236,8 +239,17 @@ void Session::check_untouched(const ScoreboardRequest& request) {
   }
 }
 
-// The unit's own count of words and rows against the memory's, and the memory's against what the
-// requests need, since the last reset.
+// What went over the port against what the completed requests need, since it was last compared.
+void Session::check_traffic() {
+  const std::string difference = traffic_difference(traffic_, traffic_from_, memory_.counters());
+  traffic_from_ = memory_.counters();
+  traffic_ = {};
+  if (difference.empty()) return;
+  bench_.fail("traffic", "attention_unit: " + difference);
+  throw Stopped{};
+}
+
+// The unit's own count of words and rows against the memory's, since the last reset.
 void Session::check_counters() {
   const MemoryCounters& now = memory_.counters();
   const MemoryCounters& from = counted_from_;
@@ -256,17 +268,12 @@ void Session::check_counters() {
       {reg::kCounterRows, rows_since_reset_},
   };
   for (const Pair& pair : pairs) {
-    if (pair.counter == reg::kCounterRows && !all_known_) continue;
+    if (pair.counter == reg::kCounterRows && !rows_known_) continue;
     const reg::CounterRegister& counter = reg::kCounters[pair.counter];
     const std::uint64_t rtl = driver_.read_counter(counter.offset);
     if (rtl == pair.expected) continue;
     bench_.fail("registers", fmt::format("control_registers: counter {}: RTL {}, expected {}",
                                          counter.name, rtl, pair.expected));
-    throw Stopped{};
-  }
-  const std::string moved = traffic_difference(traffic_since_reset_, from, now);
-  if (all_known_ && !moved.empty()) {
-    bench_.fail("traffic", "attention_unit: " + moved);
     throw Stopped{};
   }
   result_.key_beats = driver_.read_counter(reg::kCounters[reg::kCounterKeyBeats].offset);
@@ -320,6 +327,7 @@ void Session::drive() {
   driver_.check_error_event(error_completed_);
   if (driver_.busy()) bench_.fail("registers", "control_registers: STATUS.busy without a request");
   check_counters();
+  check_traffic();
 }
 
 SessionResult Session::run() {

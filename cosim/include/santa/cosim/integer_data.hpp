@@ -32,7 +32,7 @@ enum class QueryProfile : std::uint8_t {
   kTies,     // halves
   kOneHot,   // one feature
   kZero,
-  kNearTies,  // halves and their neighbours at any power of two below
+  kNearTies,  // halves, the next below, and any power of two above
 };
 
 struct Recipe {

@@ -57,6 +57,7 @@ class Session {
   void settle();
   void check_slots();
   void check_counters();
+  void check_traffic();
   void reset_under_way();
   void restore(const ScoreboardRequest& request);
   void check_untouched(const ScoreboardRequest& request);
@@ -81,8 +82,9 @@ class Session {
   MemoryCounters counted_from_;       // memory counters at the last reset
   std::uint32_t submitted_from_ = 0;  // requests submitted before the last reset
   std::uint64_t rows_since_reset_ = 0;
-  Traffic traffic_since_reset_;
-  bool all_known_ = true;         // no request since the reset was cut short by memory
+  bool rows_known_ = true;
+  MemoryCounters traffic_from_;   // memory counters when the traffic was last compared
+  Traffic traffic_;               // of requests that have completed since
   bool error_completed_ = false;  // since the last reset
   SessionResult result_;
 };
