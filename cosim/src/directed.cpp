@@ -33,6 +33,7 @@ class Directed {
   void scales();
   void spills();
   void queries();
+  void random_lanes();
   void largest_thresholds();
 
  private:
@@ -318,6 +319,19 @@ void Directed::queries() {
   }
 }
 
+void Directed::random_lanes() {
+  for (const ScoreScheme scores : {ScoreScheme::kBernoulli, ScoreScheme::kBernoulliGroup}) {
+    for (std::uint32_t i = 0; i < 2 * unit_.group_heads; ++i) {
+      Recipe r = recipe("operands at the borders of their random lanes", 3);
+      r.scores = scores;
+      r.group = 1 + i % unit_.group_heads;
+      r.head_dimension = std::min(unit_.max_head_dimension, 64U);
+      r.draws_log2 = 6;
+      steer_operands(add(r), random_);
+    }
+  }
+}
+
 // Tiles with next to no mass among so many keys of equal scores that the prefix S passes 2^44: a
 // threshold beyond such a tile, at the tile's own scale, no longer fits the sampler's registers.
 void Directed::largest_thresholds() {
@@ -356,6 +370,7 @@ std::vector<CosimRequest> directed_requests(const UnitParameters& unit,
   directed.scales();
   directed.spills();
   directed.queries();
+  directed.random_lanes();
   directed.largest_thresholds();
   return directed.take();
 }

@@ -45,9 +45,14 @@ std::uint32_t make_magnitude(QueryProfile profile, std::uint32_t largest, bool h
 }
 
 // A ratio cannot exceed the group: the host's is a share of the mean.
-GroupRatio make_ratio(std::uint32_t group, Random& random) {
+int largest_ratio_exponent(std::uint32_t group) {
   int largest = 0;  // power of two from the group on
   while ((1U << largest) < group) ++largest;
+  return largest;
+}
+
+GroupRatio make_ratio(std::uint32_t group, Random& random) {
+  const int largest = largest_ratio_exponent(group);
   GroupRatio ratio;
   ratio.exponent = static_cast<std::int8_t>(random.between(kRatioZeroExponent, largest));
   if (ratio.exponent < largest) {
@@ -235,12 +240,46 @@ CosimRequest make_request(const Recipe& recipe, std::uint32_t tile_keys, Random&
 
 namespace {
 
+// The low 16 bits of an operand, which its lane is compared with.
+void set_fraction(QueryOperands& query, std::size_t index, std::uint32_t fraction) {
+  if (query.scheme == ScoreScheme::kBernoulliGroup) {
+    if (query.ratio[index].exponent == largest_ratio_exponent(query.group)) return;
+    query.ratio[index].upper_probability = static_cast<std::uint16_t>(fraction);
+  } else {
+    query.magnitude[index] = query.magnitude[index] / kOne * kOne + fraction;
+  }
+}
+
 // A stream's first word is its state, which is not 0; a bounded draw takes its low bits.
 std::uint64_t stream_of_offset(std::uint64_t offset) {
   return offset > 0 ? offset : std::uint64_t{1} << 63;
 }
 
 }  // namespace
+
+void steer_operands(CosimRequest& request, Random& random) {
+  QueryOperands& query = request.request.query;
+  const std::uint32_t largest = kOne << query.draws_log2;
+  for (std::uint32_t& magnitude : query.magnitude) magnitude = std::min(magnitude, largest - kOne);
+  const std::size_t count = query.negative.size();
+  const auto coefficients = [&] {
+    return attention::encode_query(query, request.request.score_stream).coefficients;
+  };
+  for (std::size_t i = 0; i < count; ++i) set_fraction(query, i, 0);
+  const std::vector<std::int16_t> below = coefficients();
+  std::vector<std::uint32_t> fraction(count, 0);
+  for (std::uint32_t step = kOne / 2; step > 0; step /= 2) {
+    for (std::size_t i = 0; i < count; ++i) set_fraction(query, i, fraction[i] + step);
+    const std::vector<std::int16_t> found = coefficients();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (found[i] == below[i]) fraction[i] += step;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool up = fraction[i] + 1 < kOne && random.chance(0.5);
+    set_fraction(query, i, fraction[i] + (up ? 1 : 0));
+  }
+}
 
 void steer_offset(CosimRequest& request, std::uint32_t head, OffsetCorner corner) {
   attention::DecodeWorkspace workspace;

@@ -213,6 +213,41 @@ TEST(Generator, ThresholdsAreSteeredToTheBordersOfKeys) {
   EXPECT_GE(far_tiles, 3U);
 }
 
+// A step of 2^-16 of an operand takes it over the border, in one direction or the other.
+TEST(Generator, OperandsAreSteeredToTheBordersOfTheirLanes) {
+  for (const ScoreScheme scheme : {ScoreScheme::kBernoulli, ScoreScheme::kBernoulliGroup}) {
+    Random random(5);
+    Recipe recipe;
+    recipe.context = 1;
+    recipe.group = 3;
+    recipe.head_dimension = 20;
+    recipe.scores = scheme;
+    recipe.draws_log2 = 4;
+    CosimRequest request = make_request(recipe, 16, random);
+    steer_operands(request, random);
+    attention::QueryOperands& query = request.request.query;
+    const std::uint64_t stream = request.request.score_stream;
+    const auto before = attention::encode_query(query, stream).coefficients;
+    std::vector<bool> decided(before.size(), false);
+    for (const int step : {-1, 1}) {
+      attention::QueryOperands moved = query;
+      if (scheme == ScoreScheme::kBernoulli) {
+        for (std::uint32_t& m : moved.magnitude) m += static_cast<std::uint32_t>(step);
+      } else {
+        for (auto& ratio : moved.ratio) {
+          ratio.upper_probability = static_cast<std::uint16_t>(ratio.upper_probability + step);
+        }
+      }
+      const auto after = attention::encode_query(moved, stream).coefficients;
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        if (before[i] != after[i]) decided[i] = true;
+      }
+    }
+    const auto count = std::count(decided.begin(), decided.end(), true);
+    EXPECT_GE(count, static_cast<std::ptrdiff_t>(before.size()) * 2 / 3) << to_string(scheme);
+  }
+}
+
 TEST(Generator, LongRequestsReachTheLongestContext) {
   for (const UnitParameters& unit : {small_unit(), wide_unit()}) {
     std::uint32_t most = 0;

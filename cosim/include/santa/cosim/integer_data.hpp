@@ -52,6 +52,10 @@ struct Recipe {
 
 CosimRequest make_request(const Recipe& recipe, std::uint32_t tile_keys, Random& random);
 
+// Puts each operand whose draw is random next to the border of its lane: the largest fraction, or
+// ratio's probability, that the lane does not round up, or the next. Each bit of both decides then.
+void steer_operands(CosimRequest& request, Random& random);
+
 // Where a head's offset U falls.
 enum class OffsetCorner : std::uint8_t { kFirst, kLast, kRejected };
 // Sets the head's stream so that U is 0 or Z - 1, or so that its first word is rejected where Z is
