@@ -1,4 +1,5 @@
-// Contexts up to the longest that a descriptor can ask for.
+// Contexts up to the longest that a descriptor can ask for, the shortest first: what is wrong shows
+// early.
 #include <algorithm>
 
 #include "santa/arithmetic/limits.hpp"
@@ -15,11 +16,21 @@ std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
     return requests.back();
   };
   Recipe r;
-  r.workload = "longest context, equal scores";  // the largest mass, drawn from end to end
-  r.context = arithmetic::kMaxContext;
-  r.keys = KeyProfile::kConstant;
-  r.samples_log2 = 12;
+  r.workload = "long context, a port word a key";
+  r.context = arithmetic::kMaxContext / 16 + 1;
+  r.head_dimension = std::min(unit.max_head_dimension, unit.port_bytes);
+  r.samples_log2 = 9;
   add(r);
+  r = Recipe();
+  r.workload = "long context, thresholds at the last borders of tiles";
+  r.context = arithmetic::kMaxContext / 16 + unit.tile_keys;
+  r.group = unit.group_heads;
+  r.samples_log2 = 12;
+  r.octaves = 1.0;
+  CosimRequest& borders = add(r);
+  for (std::uint32_t g = 0; g < r.group; ++g) {
+    steer_to_border(borders, g, r.context - (3 + 2 * g) * unit.tile_keys, true);
+  }
   r = Recipe();
   r.workload = "long context, the last key leads";
   r.context = arithmetic::kMaxContext / 8 - unit.tile_keys - 1;
@@ -36,21 +47,11 @@ std::vector<CosimRequest> long_requests(const UnitParameters& unit) {
   CosimRequest& group = add(r);
   for (std::uint32_t g = 0; g < r.group; ++g) steer_offset(group, g, OffsetCorner::kLast);
   r = Recipe();
-  r.workload = "long context, a port word a key";
-  r.context = arithmetic::kMaxContext / 16 + 1;
-  r.head_dimension = std::min(unit.max_head_dimension, unit.port_bytes);
-  r.samples_log2 = 9;
-  add(r);
-  r = Recipe();
-  r.workload = "long context, thresholds at the last borders of tiles";
-  r.context = arithmetic::kMaxContext / 16 + unit.tile_keys;
-  r.group = unit.group_heads;
+  r.workload = "longest context, equal scores";  // the largest mass, drawn from end to end
+  r.context = arithmetic::kMaxContext;
+  r.keys = KeyProfile::kConstant;
   r.samples_log2 = 12;
-  r.octaves = 1.0;
-  CosimRequest& borders = add(r);
-  for (std::uint32_t g = 0; g < r.group; ++g) {
-    steer_to_border(borders, g, r.context - (3 + 2 * g) * unit.tile_keys, true);
-  }
+  add(r);
   return requests;
 }
 
