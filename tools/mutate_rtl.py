@@ -245,7 +245,7 @@ def main():
                         help="scenarios again for survivors, after a change of co-simulation")
     parser.add_argument("--bound", type=float, default=95.0, help="percent killed, at least")
     parser.add_argument("--timeout", type=float, default=900, metavar="S", help="of one mutant")
-    parser.add_argument("--proof-seconds", type=int, default=20, metavar="S",
+    parser.add_argument("--proof-seconds", type=int, default=60, metavar="S",
                         help="of a processor, for the solver in the proof of one mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")

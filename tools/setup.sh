@@ -38,6 +38,7 @@ readonly -A kGroups=(
     pybind11-dev: the Python module
     python3-pytest: tests of the evaluation
     python3-scipy: intervals of the evaluation
+    python3-fastjsonschema: forms of its files
     python3-mpi4py: workers that learn layer budgets
     python3-yaml: description of the register map"
   [lint]="

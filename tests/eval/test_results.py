@@ -66,7 +66,7 @@ def test_shards_merge_to_what_one_process_writes(tmp_path):
     assert main(["merge", str(tmp_path / "all"), *parts]) == 0
     assert report.table(tmp_path / "all") == report.table(tmp_path / "one")
     name = store.hash_of(configuration())
-    (tmp_path / "part0" / f"{name}.other.jsonl").write_text('{"index": 6, "score": 0.5}\n')
+    (tmp_path / "part0" / f"{name}.other.jsonl").write_text(json.dumps(record(6, 0.5)) + "\n")
     with pytest.raises(store.Conflict):
         store.merge(tmp_path / "all", [tmp_path / "part0"])
     assert main(["merge", str(tmp_path / "all"), *parts]) == 1

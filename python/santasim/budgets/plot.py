@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib import pyplot
 
 from santasim.eval.errors import InputError
+from santasim.eval.plot import save
 from santasim.eval.report import bootstrap
 
 from .report import MEASURES, Rows, Trained, rows, trained
@@ -66,7 +67,7 @@ def draw(folder: Path, target: Path) -> None:
     if training is not None:
         _schedule(axes[-1, 0], training)
     axes[-1, 0].set_xlabel("layer")
-    _save(figure, target / "budgets-schedule.svg")
+    save(figure, target / "budgets-schedule.svg")
     if training is None or not len(training.rewards):
         return
     figure, axis = pyplot.subplots(figsize=(9, 3), layout="constrained")
@@ -79,9 +80,4 @@ def draw(folder: Path, target: Path) -> None:
     axis.set_ylabel(MEASURES[training.configuration["reward"]])
     axis.legend(fontsize="small")
     axis.grid(True, alpha=0.3)
-    _save(figure, target / "budgets-reward.svg")
-
-
-def _save(figure: pyplot.Figure, path: Path) -> None:
-    figure.savefig(path, format="svg", metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, target / "budgets-reward.svg")

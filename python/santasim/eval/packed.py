@@ -10,12 +10,11 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
 
+from . import forms
 from .errors import InputError
-from .store import Record, answers, configurations
+from .store import Record, answers, canonical, configurations
 
-FORMAT = "santasim-eval-1"
 Cost = tuple[float, float]
 
 
@@ -39,7 +38,7 @@ def cost_path(folder: Path, name: str, index: int) -> Path:
 def _costs(folder: Path, name: str) -> list[Cost]:
     found = []
     for path in sorted(folder.glob(f"{name}.*.cost.json")):
-        cost = json.loads(path.read_text(encoding="utf-8"))
+        cost = forms.read_file(path, forms.COST, "the file of `python -m santasim.eval energy`")
         found.append((cost["energy_pj"], cost["time_ns"]))
     return found
 
@@ -62,18 +61,19 @@ def _of_folder(folder: Path) -> list[Run]:
 
 
 def _of_file(path: Path) -> list[Run]:
-    def refuse(what: str) -> InputError:
-        return InputError(f"{path}: {what}; allowed: the file of `python -m santasim.eval pack`")
-
-    try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise refuse(error.__class__.__name__) from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise refuse(f"format: not {FORMAT}")
-    found = []
-    for place, run in enumerate(content["runs"]):
+    allowed = "the file of `python -m santasim.eval pack`"
+    found: list[Run] = []
+    places: dict[str, int] = {}
+    for place, run in enumerate(forms.read_file(path, forms.PACKED, allowed)["runs"]):
         prompts = run.get("prompts", range(len(run["scores"])))
+        if len(prompts) != len(run["scores"]):
+            raise InputError(f"{path}: runs[{place}].prompts: {len(prompts)} for {len(run['scores'])} "
+                             f"scores; allowed: {allowed}")
+        forms.check_access(run["access"], f"{path}: runs[{place}].access", allowed)
+        first = places.setdefault(canonical(run["configuration"]), place)
+        if first != place:
+            raise InputError(f"{path}: runs[{place}].configuration: that of runs[{first}]; allowed: "
+                             f"{allowed}")
         found.append(Run(f"runs[{place}]", run["configuration"], dict(zip(prompts, run["scores"])),
                          run["new_tokens"], run["access"], [tuple(cost) for cost in run["costs"]]))
     return found
@@ -81,7 +81,10 @@ def _of_file(path: Path) -> list[Run]:
 
 def runs(results: Path) -> list[Run]:
     """Of a folder of answers or of a packed file; those without answers are left out."""
-    found = _of_file(results) if results.is_file() else _of_folder(results)
+    if not results.exists():
+        raise InputError(f"{results}: is not there; allowed: the folder of --out of a run, or a packed "
+                         "file")
+    found = _of_folder(results) if results.is_dir() else _of_file(results)
     found = [run for run in found if run.scores]
     if not found:
         raise InputError(f"{results}: no answers; allowed: the folder of --out of a run, or a packed "
@@ -99,5 +102,5 @@ def pack(results: Path) -> str:
         if list(run.scores) != list(range(len(scores))):
             entry["prompts"] = list(run.scores)
         lines.append(json.dumps(entry, sort_keys=True, separators=(",", ":")))
-    head = f'{{"format": "{FORMAT}", "runs": [\n'
+    head = f'{{"format": "{forms.FORMAT}", "runs": [\n'
     return head + ",\n".join(lines) + "\n]}\n"

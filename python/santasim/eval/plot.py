@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from matplotlib import pyplot, ticker
 from matplotlib.axes import Axes
 
 from .energy import Cost
+from .store import write_atomically
 
 _COLOURS = {"dense": "black", "topk": "tab:green", "santa": "tab:red", "strat": "tab:orange",
             "sys": "tab:blue"}
@@ -59,6 +61,14 @@ def _logarithmic(axis: Axes, unit: str) -> None:
     axis.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
+def save(figure: pyplot.Figure, path: Path) -> None:
+    """As SVG, the same bytes for the same numbers. Raises InputError where it cannot be written."""
+    content = io.StringIO()
+    figure.savefig(content, format="svg", metadata={"Date": None})
+    pyplot.close(figure)
+    write_atomically(path, content.getvalue())
+
+
 def draw(costs: list[Cost], path: Path) -> None:
     """A row of two axes for each model and task; the band is that of PyTorch's attention."""
     columns = sorted({cost.column for cost in costs})
@@ -80,5 +90,4 @@ def draw(costs: list[Cost], path: Path) -> None:
     for pair in axes:
         entries.update(zip(*reversed(pair[1].get_legend_handles_labels())))
     figure.legend(entries.values(), entries.keys(), loc="outside right upper", fontsize="x-small")
-    figure.savefig(path, format="svg", metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

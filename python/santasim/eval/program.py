@@ -149,6 +149,10 @@ def main(words: Sequence[str]) -> int:
     except InputError as error:
         print(f"santasim.eval: {error}", file=sys.stderr)
         return 2
+    except OSError as error:  # a disk that is full, a file that may not be read
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"santasim.eval: {place}{error.strerror or error}", file=sys.stderr)
+        return 2
     except Conflict as error:
         print(f"santasim.eval: {error}", file=sys.stderr)
         return 1

@@ -10,10 +10,12 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from . import forms
 from .errors import InputError
 
 Record = dict[str, Any]
@@ -35,8 +37,7 @@ def hash_of(configuration: Record) -> str:
     return hashlib.sha256(canonical(configuration).encode()).hexdigest()[:16]
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """The old file or the new one, whenever this is interrupted."""
+def _replace(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -50,16 +51,40 @@ def write_atomically(path: Path, text: str) -> None:
         raise
 
 
+def write_atomically(path: Path, text: str) -> None:
+    """The old file or the new one, whenever this is interrupted; of a link, the file that it names.
+    Devices and pipes are written to. Raises InputError where that cannot be done."""
+    try:
+        target = path.resolve()
+        if not target.exists() or stat.S_ISREG(target.stat().st_mode):
+            _replace(target, text)
+        else:
+            with target.open("w", encoding="utf-8") as file:
+                file.write(text)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}; allowed: a file in a folder to "
+                         "write in, on a disk with room") from error
+
+
+def make_folder(path: Path) -> None:
+    """With those above it. Raises InputError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; allowed: a folder to write in") from error
+
+
+_ANSWER = "a line that a run wrote"
+
+
 def _add(found: dict[int, Record], path: Path) -> None:
     """Adds the whole lines of a file."""
     text = path.read_bytes()
     for number, line in enumerate(text[:text.rfind(b"\n") + 1].splitlines(), 1):
-        try:
-            record = json.loads(line)
-            index = record["index"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}:{number}: not an answer; allowed: a JSON object with an "
-                             "index") from error
+        place = f"{path}:{number}"
+        record = forms.read(line, f"{place}: not an answer", forms.ANSWER, _ANSWER)
+        forms.check_access(record["access"], f"{place}: access", _ANSWER)
+        index = record["index"]
         if found.setdefault(index, record) != record:
             raise Conflict(f"{path}:{number}: prompt {index} has another answer in a file beside it")
 
@@ -78,10 +103,7 @@ def configurations(folder: Path) -> dict[str, Record]:
         raise InputError(f"{folder}: not a folder; allowed: the folder of --out of a run")
     found = {}
     for path in sorted(path for path in folder.glob("*.json") if path.name.count(".") == 1):
-        try:
-            configuration = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(f"{path}: not JSON; allowed: a configuration of a run") from error
+        configuration = forms.read_file(path, forms.CONFIGURATION, "the configuration that a run wrote")
         if hash_of(configuration) != path.stem:
             raise InputError(f"{path}: its content has the hash {hash_of(configuration)}; allowed: "
                              "the configuration that a run wrote")
@@ -95,7 +117,7 @@ class Store:
     """The answers of one configuration while a process adds those of its shard."""
 
     def __init__(self, folder: Path, configuration: Record, shard: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self.name = hash_of(configuration)
         self._folder = folder
         path = folder / f"{self.name}.{shard}.jsonl"
@@ -144,7 +166,7 @@ def merge(target: Path, sources: list[Path]) -> dict[str, int]:
                 if joined.setdefault(index, record) != record:
                     raise Conflict(f"{source}: {name}: prompt {index} has another answer in another "
                                    "folder")
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     for name, records in found.items():
         write_atomically(target / f"{name}.json",
                          json.dumps(names[name], indent=1, sort_keys=True) + "\n")
