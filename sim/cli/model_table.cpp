@@ -48,11 +48,25 @@ std::string data_text(const ModelResult& run) {
 
 std::string method_text(const ModelResult& run) {
   const attention::DecodeOptions& decode = run.options.decode;
-  return fmt::format(
-      "sampled: {} values, {} draws a query head; Bernoulli: {} of {} draws a feature; top-k: {} "
-      "rows; seed {}, step {}",
-      attention::to_string(decode.values), decode.samples, attention::to_string(decode.scores),
-      decode.bernoulli_draws, run.options.top_k, run.options.seed, run.options.step);
+  const auto runs = [&](Method method) {
+    const std::vector<Method>& methods = run.options.methods;
+    return std::find(methods.begin(), methods.end(), method) != methods.end();
+  };
+  const bool bernoulli = runs(Method::kSampledBernoulli);
+  const bool sampled = runs(Method::kSampled) || bernoulli;
+  std::vector<std::string> parts;
+  if (sampled) {
+    parts.push_back(fmt::format("sampled: {} values, {} draws a query head",
+                                attention::to_string(decode.values), decode.samples));
+  }
+  if (bernoulli) {
+    parts.push_back(fmt::format("Bernoulli: {} of {} draws a feature",
+                                attention::to_string(decode.scores), decode.bernoulli_draws));
+  }
+  if (runs(Method::kTopK)) parts.push_back(fmt::format("top-k: {} rows", run.options.top_k));
+  if (sampled) parts.push_back(fmt::format("seed {}, step {}", run.options.seed, run.options.step));
+  if (parts.empty()) parts.emplace_back("all keys, all values");
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string header(const ModelResult& run) {

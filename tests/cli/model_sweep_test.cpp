@@ -196,6 +196,19 @@ TEST_F(ModelSweep, ModelsThatAreNotThereAreBadPoints) {
   failed("{model: --help}", {"(model=--help): ", "llama-3.1-8b"});
 }
 
+TEST_F(ModelSweep, UnreadableTraceIsNamedWithItsOption) {
+  write_file(spec_, fmt::format("name: steps\ncommand: model\n"
+                                "fixed: {{model: {}, config: tiny-test, context: 60}}\n"
+                                "grid: {{trace: [{}, {}]}}\n",
+                                model_, trace_, folder_ / "none"));
+  const Outcome outcome = sweep();
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--trace: got \"" + (folder_ / "none") +
+                                     "\", which cannot be read: No such file or directory; "
+                                     "allowed: a file that can be read"));
+  EXPECT_EQ(point_identities(out_).size(), 1U);
+}
+
 TEST_F(ModelSweep, FilesAreInTheKey) {
   write_spec("context: [60, 100]");
   expect_success(sweep());

@@ -1,4 +1,5 @@
 // santasim model: whole steps, their sums, repetition, and what it refuses.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,9 @@ namespace santa::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kModel =
     "name: small\nsource: a test\nlicence: none\nlayers: 6\nquery_heads: 4\nkv_heads: 2\n"
@@ -255,6 +259,20 @@ TEST_F(Model, LimitIsWhatIsBusiest) {
     EXPECT_TRUE(report["methods"]["sampled"]["step"]["blocks"].contains("value_gather"));
     EXPECT_FALSE(report["methods"]["dense"]["step"]["blocks"].contains("value_gather"));
   }
+}
+
+TEST_F(Model, NamesTheChoicesOfTheMethodsThatRun) {
+  const auto methods = [&](const std::string& names) {
+    const Outcome outcome = run({"--methods", names});
+    expect_success(outcome);
+    const std::size_t begin = outcome.out.find("methods ");
+    return outcome.out.substr(begin, outcome.out.find("energy ", begin) - begin);
+  };
+  EXPECT_THAT(methods("dense"), HasSubstr("all keys, all values"));
+  EXPECT_THAT(methods("topk"), AllOf(HasSubstr("top-k: "), Not(HasSubstr("sampled"))));
+  EXPECT_THAT(methods("sampled"), AllOf(HasSubstr("sampled: sys"), HasSubstr("seed 1"),
+                                        Not(HasSubstr("Bernoulli")), Not(HasSubstr("top-k"))));
+  EXPECT_THAT(methods("bernoulli"), HasSubstr("Bernoulli: bernoulli of "));
 }
 
 TEST_F(Model, RefusesBadInput) {

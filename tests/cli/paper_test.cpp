@@ -93,6 +93,8 @@ TEST(Paper, RefusesPlacesBeforeTheWork) {
   expect_refused(run_program({"paper", "--json", folder / "no/such/folder.json"}), {"--json"});
   expect_refused(run_program({"paper", "--out", folder / ".", "--json", folder / "paper.json"}),
                  {"--json"});
+  expect_refused(run_program({"paper", "--only", "table8", "--gpu-results", folder / "nothing"}),
+                 {"--gpu-results: has no effect in this run", "--only figure4"});
   expect_refused(run_program(quick({"--gpu-results", folder / "nothing"})),
                  {"--gpu-results: got", "nothing", "a folder with results of gpu/bench"});
   EXPECT_EQ(folder.files(), std::vector<std::string>{"file"});

@@ -63,7 +63,8 @@ TEST_F(ResultCheck, MissingAndBadKeysAreNamed) {
   expect_refused_everywhere(without("/baselines/topk/blocks"),
                             {"baselines.topk.blocks: missing", no_result});
   expect_refused_everywhere(with("/configuration/clock_mhz", nullptr),
-                            {"configuration.clock_mhz: missing"});
+                            {"configuration.clock_mhz: got null"});
+  expect_refused_everywhere(with("/latency", 7), {"latency: got 7,", "an object"});
   expect_refused_everywhere(with("/energy/windows/power_mw/0", "x"),
                             {"energy.windows.power_mw", "a list of numbers"});
   expect_refused_everywhere(with("/provenance/program", "other"),
@@ -96,6 +97,45 @@ TEST_F(ResultCheck, ResultOfAModelIsNamedWithWhatTakesIt) {
     expect_refused(run_program(words), {model + ": is no result of a run but of santasim model",
                                         "santasim report shows those"});
   }
+}
+
+TEST(ModelResultCheck, MissingAndBadKeysAreNamed) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.json";
+  const std::string bad = folder / "bad.json";
+  expect_success(
+      run_program({"model", "bitnet-2b-4t", "--config", "edge-lpddr5", "--lengths", "64",
+                   "--methods", "dense,sampled", "--sample-layers", "1", "--json", path}));
+  const json good = read_json(path);
+  const auto refused = [&](const std::string& pointer, const json& value,
+                           const std::vector<std::string>& parts) {
+    const json::json_pointer place(pointer);
+    json report = good;
+    if (value.is_discarded()) {
+      report[place.parent_pointer()].erase(place.back());
+    } else {
+      report[place] = value;
+    }
+    write_file(bad, report.dump());
+    expect_refused(run_program({"report", bad, "-o", folder / "page.html"}), parts);
+  };
+  const json none(json::value_t::discarded);
+  const std::string step = "/methods/sampled/step";
+  const std::string name = "methods.sampled.step.";
+  refused(step + "/blocks/query_encoder", none, {name + "blocks.query_encoder: missing"});
+  refused(step + "/energy_pj/parts/adders/ci95", 1e308,
+          {name + "energy_pj.parts.adders.ci95: got 1e+308", "null, with one layer of several"});
+  refused(step + "/energy_pj/parts/adders", "x",
+          {name + "energy_pj.parts.adders: got \"x\"", "an object"});
+  refused(step + "/energy_pj/parts/adders/value", nullptr,
+          {name + "energy_pj.parts.adders.value: got null"});
+  refused(step + "/samples/unique_rows/value", json::object(),
+          {name + "samples.unique_rows.value: got a list or an object"});
+  refused(step + "/samples/drawn/ci95", true, {name + "samples.drawn.ci95: got true"});
+  refused(step + "/unit_ns", none, {name + "unit_ns.value: missing"});
+  refused("/methods/dense", 0, {"methods.dense: got 0", "an object"});
+  refused("/options/values", 0, {"options.values: got 0", "a text"});
+  refused("/options/samples", "many", {"options.samples: got \"many\""});
 }
 
 // A number that fits all others, and is not what the command gives.

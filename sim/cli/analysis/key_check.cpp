@@ -39,8 +39,20 @@ const Json& KeyCheck::at(const std::string& key) const {
 }
 
 void KeyCheck::refuse(const std::string& key, const std::string& allowed) const {
+  // What is wrong may be a value that has no members at all.
+  for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1)) {
+    const Json& above = at(key.substr(0, dot));
+    if (!above.is_null() && !above.is_object()) refuse_value(key.substr(0, dot), "an object");
+  }
+  refuse_value(key, allowed);
+}
+
+void KeyCheck::refuse_value(const std::string& key, const std::string& allowed) const {
   const Json& value = at(key);
-  const std::string found = value.is_null()         ? "missing"
+  const std::size_t dot = key.rfind('.');
+  const Json& owner = dot == std::string::npos ? report_ : at(key.substr(0, dot));
+  const bool present = owner.is_object() && owner.contains(key.substr(dot + 1));
+  const std::string found = !present                ? "missing"
                             : value.is_structured() ? "got a list or an object"
                                                     : "got " + config::escaped(value.dump());
   throw input_error(

@@ -39,6 +39,8 @@ class KeyCheck {
                                   double expected) const;
 
  private:
+  [[noreturn]] void refuse_value(const std::string& key, const std::string& allowed) const;
+
   const Json& report_;
   std::string path_;
   SimulationCommand command_;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
+#include <vector>
+
 #include "analysis/key_check.hpp"
 
 namespace santa::cli {
@@ -9,6 +12,16 @@ namespace {
 
 constexpr double kNsPerS = 1e9;
 constexpr double kNsPerUs = 1e3;
+
+// Of the units that santasim model simulates, those that every step keeps busy.
+std::vector<const char*> blocks_of(const std::string& method) {
+  if (method == "methods.dense." || method == "methods.dense_fp16.") {
+    return {"mac_array", "softmax_unit", "divider"};
+  }
+  if (method == "methods.topk.") return {"mac_array", "topk_selector", "value_array", "divider"};
+  return {"query_encoder",      "ternary_gather", "weight_unit",
+          "systematic_sampler", "value_gather",   "normalizer"};
+}
 
 class Check : private KeyCheck {
  public:
@@ -30,6 +43,13 @@ class Check : private KeyCheck {
       positive(key);
     }
     object("options");
+    for (const char* key : {"options.values", "options.scores"}) {  // of the methods that ran
+      if (!at(key).is_null()) text(key);
+    }
+    for (const char* key : {"options.samples", "options.bernoulli", "options.top_k", "options.seed",
+                            "options.step"}) {
+      not_negative_or_null(key);
+    }
     list_of("requests.lengths", at("requests.batch"));
     numbers("simulated.layers");
     if (at("simulated.layers").empty()) refuse("simulated.layers", "one layer or more");
@@ -43,10 +63,18 @@ class Check : private KeyCheck {
     if (at(key).size() != count) refuse(key, count.dump() + " numbers");
   }
 
-  // Value and interval; the value is returned.
+  // Value and interval, which nothing is known of where one layer of several was simulated; the
+  // value is returned.
   double estimate(const std::string& key) const {
-    not_negative_or_null(key + ".ci95");
+    const std::string interval = key + ".ci95";
+    not_negative_or_null(interval);
+    const bool one_of_several = at("simulated.layers").size() == 1 && at("model.layers") != 1;
+    if (one_of_several && !at(interval).is_null())
+      refuse(interval, "null, with one layer of several");
     return not_negative(key + ".value");
+  }
+  void estimates(const std::string& in, std::initializer_list<const char*> keys) const {
+    for (const char* key : keys) estimate(in + key);
   }
   // The sum of the estimates below `key`, less that of `left_out`.
   double sum_below(const std::string& key, const char* left_out = "") const {
@@ -74,7 +102,9 @@ class Check : private KeyCheck {
           in + "step.traffic_bytes");
     estimate(total);
     equal(in + "traffic_bytes_per_token", positive(total + ".value") / batch, total);
-    estimate(in + "step.memory.busy_ns");
+    estimates(in + "step.", {"memory.busy_ns", "unit_ns", "multiplies"});
+    estimates(in + "step.samples.",
+              {"drawn", "unique_rows", "row_reads", "features_needed", "features_total"});
     sum_below(in + "step.memory.time_ns");
     blocks(in, ns * at("configuration.clock_mhz").get<double>() / kNsPerUs);
     for (const char* key : {"layers.latency_ns", "layers.energy_pj"}) {
@@ -94,6 +124,7 @@ class Check : private KeyCheck {
   }
 
   void blocks(const std::string& in, double step_cycles) const {
+    for (const char* block : blocks_of(in)) object(in + "step.blocks." + block);
     for (const auto& [name, counters] : object(in + "step.blocks").items()) {
       const std::string key = in + "step.blocks." + name;
       for (const char* kind : {".starved_cycles", ".blocked_cycles"}) estimate(key + kind);

@@ -73,6 +73,13 @@ PaperOptions check_paper_options(const RawPaperOptions& raw) {
     return given.value_or(std::move(otherwise));
   };
   options.folder = folder("--out", raw.folder, "");
+  constexpr const char* kPartOfGpuResults = "figure4";
+  if (raw.gpu_results && !options.only.empty() &&
+      std::find(options.only.begin(), options.only.end(), kPartOfGpuResults) ==
+          options.only.end()) {
+    throw input_error("--gpu-results", "", "has no effect in this run",
+                      fmt::format("with --only {}, or without --only", kPartOfGpuResults));
+  }
   options.gpu_results = folder("--gpu-results", raw.gpu_results, SANTA_GPU_RESULTS_DIR);
   if (raw.json && raw.json->empty()) throw got("--json", "", "a file, or - for standard output");
   options.json = raw.json.value_or("");

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <utility>
 
@@ -47,6 +50,12 @@ Identity identity_of(const Simulation& simulation, const FileHash& hash_of) {
   add(setup.pack_file, pack);
   text += fmt::format("energy pack: {}\n", pack);
   for (const InputFile& file : simulation.files) {
+    if (!std::ifstream(file.path, std::ios::binary)) {
+      throw input_error(file.option, "",
+                        fmt::format("got {}, which cannot be read: {}",
+                                    config::in_quotes(file.path), std::strerror(errno)),
+                        "a file that can be read");
+    }
     const std::string hash = hash_of(file.path);
     add(file.path, hash);
     text += fmt::format("{}: {}\n", file.option, hash);
