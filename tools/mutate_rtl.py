@@ -27,6 +27,8 @@ import json
 import math
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -58,12 +60,13 @@ def cosimulate(options, number, scenarios):
     command = [options.build.resolve() / "bin" / "santasim", "cosim", "--config", options.config,
                *scenarios]
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
-        try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
-                                  env={**os.environ, "SANTA_MUTANT": str(number)},
-                                  timeout=options.timeout)
-        except subprocess.TimeoutExpired:
-            return "killed", "no end"
+        # Of a processor, so that a busy machine kills none.
+        limit = (options.timeout, options.timeout + 5)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
+                              env={**os.environ, "SANTA_MUTANT": str(number)},
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+    if done.returncode == -signal.SIGXCPU:
+        return "killed", "no end"
     if done.returncode == 0:
         return "survived", ""
     if done.returncode == 1:
@@ -244,7 +247,8 @@ def main():
     parser.add_argument("--retry", action="store_true",
                         help="scenarios again for survivors, after a change of co-simulation")
     parser.add_argument("--bound", type=float, default=95.0, help="percent killed, at least")
-    parser.add_argument("--timeout", type=float, default=900, metavar="S", help="of one mutant")
+    parser.add_argument("--timeout", type=int, default=1200, metavar="S",
+                        help="of a processor, for one run of a mutant that does not end")
     parser.add_argument("--proof-seconds", type=int, default=60, metavar="S",
                         help="of a processor, for the solver in the proof of one mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

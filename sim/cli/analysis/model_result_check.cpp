@@ -124,6 +124,7 @@ class Check : private KeyCheck {
   }
 
   void blocks(const std::string& in, double step_cycles) const {
+    object(in + "step.blocks");
     for (const char* block : blocks_of(in)) object(in + "step.blocks." + block);
     for (const auto& [name, counters] : object(in + "step.blocks").items()) {
       const std::string key = in + "step.blocks." + name;
