@@ -97,12 +97,21 @@ def draw_units(count: int, seed: int, most_lanes: int) -> list[dict]:
     return units
 
 
+class Loader(yaml.SafeLoader):
+    """Of hardware descriptions, where `on` and `off` are words."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":bool")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+
+
 def write_configs(units: list[dict], folder: Path) -> list[Path]:
     """One hardware description a unit; clock and memory differ too."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.yaml"):
         old.unlink()
-    base = yaml.safe_load((ROOT / "configs/hardware/tiny-test.yaml").read_text(encoding="utf-8"))
+    base = yaml.load((ROOT / "configs/hardware/tiny-test.yaml").read_text(encoding="utf-8"), Loader)
     paths = []
     for index, unit in enumerate(units):
         hardware = {**base, "name": f"drawn-{index:02}", "unit": unit,

@@ -5,6 +5,8 @@ Run: python3 -m unittest discover -s tests/tools -v
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -55,6 +57,14 @@ class DrawnUnits(unittest.TestCase):
         self.assertEqual({unit["port_bytes"] for unit in self.units}, {16, 32, 64, 128})
         self.assertEqual({unit["group_heads"] for unit in self.units}, {1, 2, 4, 8})
         self.assertEqual({unit["digit_lanes"] for unit in self.units}, {1, 2, 4})
+
+    @unittest.skipUnless("SANTA_RTL_CONFIG" in os.environ, "needs SANTA_RTL_CONFIG, the program")
+    def test_descriptions_are_those_of_units_that_can_be_built(self):
+        with tempfile.TemporaryDirectory() as name:
+            for path in nightly.write_configs(self.units, Path(name)):
+                done = subprocess.run([os.environ["SANTA_RTL_CONFIG"], path], capture_output=True,
+                                      text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), path.read_text())
 
     def test_files_replace_older_ones(self):
         with tempfile.TemporaryDirectory() as name:
