@@ -222,7 +222,7 @@ def report(options, counted, equivalent, whole=True):
 
 
 def report_so_far(options, verdicts, mutants):
-    """The exit code is 1: this is no result."""
+    """The exit code is 1 while what is killed is below the bound: what is not known yet counts as alive."""
     verdicts.so_far(mutants)
     equivalent = [mutant for mutant in mutants if mutant.verdict == "equivalent"]
     counted = [mutant for mutant in mutants if mutant.verdict != "equivalent"][:options.mutants]
@@ -230,7 +230,8 @@ def report_so_far(options, verdicts, mutants):
     print(table)
     if options.markdown:
         options.markdown.write_text(text, encoding="utf-8")
-    return 1
+    killed = sum(mutant.verdict == "killed" for mutant in counted)
+    return 0 if 100 * killed >= options.bound * len(counted) else 1
 
 
 def main():
@@ -243,7 +244,8 @@ def main():
     parser.add_argument("--seeds", type=int, default=10, help="random scenarios for each")
     parser.add_argument("--only", help="numbers, separated by commas")
     parser.add_argument("--so-far", action="store_true",
-                        help="judge nothing, report what an unfinished run has found")
+                        help="judge nothing, report what an unfinished run has found; exit code 1 "
+                             "while that is below the bound")
     parser.add_argument("--retry", action="store_true",
                         help="scenarios again for survivors, after a change of co-simulation")
     parser.add_argument("--bound", type=float, default=95.0, help="percent killed, at least")

@@ -5,6 +5,8 @@ Run: python3 -m unittest discover -s tests/tools -v
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import shutil
 import subprocess
@@ -215,6 +217,18 @@ class Judging(unittest.TestCase):
         self.assertIn("between 25.0 and 75.0 %", text)
         self.assertIn("Without a verdict:\n\n- 2: inv D[2]", text)
         self.assertNotIn("%)", text)
+
+    def test_what_is_killed_so_far_is_held_against_the_bound(self):
+        options = type("Options", (), {"config": "tiny-test", "seeds": 10, "mutants": 4, "bound": 75,
+                                       "markdown": None})()
+        class Known:
+            def so_far(self, mutants):
+                for mutant, verdict in zip(mutants, ("killed", "equivalent", "killed", "killed", "")):
+                    mutant.verdict = verdict
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(mutate_rtl.report_so_far(options, Known(), inverted(5)), 0)
+            options.bound = 76
+            self.assertEqual(mutate_rtl.report_so_far(options, Known(), inverted(5)), 1)
 
 
 if __name__ == "__main__":
