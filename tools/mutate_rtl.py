@@ -61,17 +61,17 @@ def cosimulate(options, number, scenarios):
                *scenarios]
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         # Of a processor, so that a busy machine kills none.
-        limit = (options.timeout, options.timeout + 5)
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
-                              env={**os.environ, "SANTA_MUTANT": str(number)},
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
-    if done.returncode == -signal.SIGXCPU:
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True, env={**os.environ, "SANTA_MUTANT": str(number)}) as run:
+            resource.prlimit(run.pid, resource.RLIMIT_CPU, (options.timeout, options.timeout + 5))
+            words = run.communicate()[1].strip()
+    if run.returncode == -signal.SIGXCPU:
         return "killed", "no end"
-    if done.returncode == 0:
+    if run.returncode == 0:
         return "survived", ""
-    if done.returncode == 1:
-        return "killed", done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
-    return f"exit code {done.returncode}", done.stderr.strip()
+    if run.returncode == 1:
+        return "killed", words.splitlines()[-1] if words else ""
+    return f"exit code {run.returncode}", words
 
 
 class Verdicts:

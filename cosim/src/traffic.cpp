@@ -4,20 +4,20 @@
 
 namespace santa::cosim {
 
-Traffic& Traffic::operator+=(const Traffic& other) {
+PortWords& PortWords::operator+=(const PortWords& other) {
   request += other.request;
   keys += other.keys;
   values += other.values;
   outputs += other.outputs;
-  scratch_write += other.scratch_write;
+  spills += other.spills;
   return *this;
 }
 
-Traffic expected_traffic(const ScoreboardRequest& request, std::uint64_t descriptor,
-                         const UnitParameters& unit) {
+PortWords expected_traffic(const ScoreboardRequest& request, std::uint64_t descriptor,
+                           const UnitParameters& unit) {
   const CosimRequest& r = request.request;
   const std::uint64_t port = unit.port_bytes;
-  Traffic words;
+  PortWords words;
   if (descriptor % kDescriptorBytes != 0) return words;  // refused unread
   words.request = kDescriptorBytes / port;
   if (!request.runs) return words;
@@ -30,26 +30,32 @@ Traffic expected_traffic(const ScoreboardRequest& request, std::uint64_t descrip
                region(RegionKind::kTail);
   words.values = golden.rows.size() * (round_up(d, port) / port);
   words.outputs = r.group() * (round_up(2 * d, port) / port);
-  words.scratch_write = spilled_tiles(unit, r.context, r.group()) *
-                        (tile_weight_bytes(unit, r.group()) + tile_statistics_bytes(unit)) / port;
+  words.spills = spilled_tiles(unit, r.context, r.group()) *
+                 (tile_weight_bytes(unit, r.group()) + tile_statistics_bytes(unit)) / port;
   return words;
 }
 
-std::string traffic_difference(const Traffic& expected, const MemoryCounters& from,
+std::string traffic_difference(const PortWords& expected, const MemoryCounters& from,
                                const MemoryCounters& to) {
   struct Part {
     const char* name;
     std::uint64_t moved;
     std::uint64_t expected;
   };
-  const auto read = [&](int id) { return to.read_words_of[id] - from.read_words_of[id]; };
-  const auto written = [&](int id) { return to.write_words_of[id] - from.write_words_of[id]; };
+  const auto read = [&](RegionKind kind) {
+    const int id = read_id_of(kind);
+    return to.read_words_of[id] - from.read_words_of[id];
+  };
+  const auto written = [&](RegionKind kind) {
+    const int id = write_id_of(kind);
+    return to.write_words_of[id] - from.write_words_of[id];
+  };
   const Part parts[] = {
-      {"descriptors and operands read", read(0), expected.request},
-      {"keys read", read(1), expected.keys},
-      {"values read", read(2), expected.values},
-      {"outputs written", written(0), expected.outputs},
-      {"scratch written", written(1), expected.scratch_write},
+      {"descriptors and operands read", read(RegionKind::kOperands), expected.request},
+      {"keys read", read(RegionKind::kKeys), expected.keys},
+      {"values read", read(RegionKind::kValues), expected.values},
+      {"outputs written", written(RegionKind::kOutput), expected.outputs},
+      {"scratch written", written(RegionKind::kScratch), expected.spills},
   };
   for (const Part& part : parts) {
     if (part.moved == part.expected) continue;

@@ -30,20 +30,20 @@ ScoreboardRequest three_tiles() {
 
 TEST(Traffic, IsWhatARequestNeeds) {
   const ScoreboardRequest request = three_tiles();
-  const Traffic words = expected_traffic(request, 0x1000, small_unit());
+  const PortWords words = expected_traffic(request, 0x1000, small_unit());
   EXPECT_EQ(words.request, 16U + 18U);       // 256 bytes; 2 * 35 words of 4 bytes
   EXPECT_EQ(words.keys, 2U * 2U + 3U * 4U);  // 2 features of 2 tiles; 3 rows of 64 bytes
   EXPECT_EQ(words.values, 3U * request.expected.result.rows.size());
   EXPECT_GE(words.values, 3U);
   EXPECT_EQ(words.outputs, 2U * 5U);  // 70 bytes a head
-  EXPECT_EQ(words.scratch_write, 0U);
+  EXPECT_EQ(words.spills, 0U);
 }
 
 TEST(Traffic, BeyondTheStash) {
   UnitParameters unit = small_unit();
   unit.stash_kib = 0;
-  const Traffic words = expected_traffic(three_tiles(), 0x1000, unit);
-  EXPECT_EQ(words.scratch_write, 3U * (4U + 2U));  // 16 keys, 2 heads, 2 bytes; 4 entries of 8
+  const PortWords words = expected_traffic(three_tiles(), 0x1000, unit);
+  EXPECT_EQ(words.spills, 3U * (4U + 2U));  // 16 keys, 2 heads, 2 bytes; 4 entries of 8
 }
 
 TEST(Traffic, OfARefusedRequest) {
@@ -55,7 +55,7 @@ TEST(Traffic, OfARefusedRequest) {
 }
 
 TEST(Traffic, EachPartIsCompared) {
-  const Traffic words = expected_traffic(three_tiles(), 0x1000, small_unit());
+  const PortWords words = expected_traffic(three_tiles(), 0x1000, small_unit());
   MemoryCounters from;
   from.read_words_of[1] = 5;
   MemoryCounters to = from;

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from santasim.eval.arguments import DTYPES, Parser, integer
-from santasim.eval.errors import InputError
+from santasim.eval.errors import InputError, of_system
 from santasim.eval.ruler import RULER
 from santasim.eval.store import Conflict, write_atomically
 
@@ -190,6 +190,9 @@ def main(words: Sequence[str]) -> int:
             {"cost": _cost, "report": _report, "simulate": _simulate}[arguments.command](arguments)
     except InputError as error:
         processes.end(str(error), 2)
+        return 2
+    except OSError as error:
+        processes.end(of_system(error), 2)
         return 2
     except Conflict as error:
         processes.end(str(error), 1)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .arguments import DTYPES, Parser, integer
-from .errors import InputError
+from .errors import InputError, of_system
 from .methods import parse_method
 from .questions import READERS, STYLES
 from .ruler import RULER
@@ -149,9 +149,8 @@ def main(words: Sequence[str]) -> int:
     except InputError as error:
         print(f"santasim.eval: {error}", file=sys.stderr)
         return 2
-    except OSError as error:  # a disk that is full, a file that may not be read
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"santasim.eval: {place}{error.strerror or error}", file=sys.stderr)
+    except OSError as error:
+        print(f"santasim.eval: {of_system(error)}", file=sys.stderr)
         return 2
     except Conflict as error:
         print(f"santasim.eval: {error}", file=sys.stderr)

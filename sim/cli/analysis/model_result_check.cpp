@@ -15,10 +15,10 @@ constexpr double kNsPerUs = 1e3;
 
 // Of the units that santasim model simulates, those that every step keeps busy.
 std::vector<const char*> blocks_of(const std::string& method) {
-  if (method == "methods.dense." || method == "methods.dense_fp16.") {
+  if (method == "dense" || method == "dense_fp16") {
     return {"mac_array", "softmax_unit", "divider"};
   }
-  if (method == "methods.topk.") return {"mac_array", "topk_selector", "value_array", "divider"};
+  if (method == "topk") return {"mac_array", "topk_selector", "value_array", "divider"};
   return {"query_encoder",      "ternary_gather", "weight_unit",
           "systematic_sampler", "value_gather",   "normalizer"};
 }
@@ -53,8 +53,7 @@ class Check : private KeyCheck {
     list_of("requests.lengths", at("requests.batch"));
     numbers("simulated.layers");
     if (at("simulated.layers").empty()) refuse("simulated.layers", "one layer or more");
-    for (const auto& [name, method] : object("methods").items())
-      one_method("methods." + name + ".");
+    for (const auto& [name, method] : object("methods").items()) one_method(name);
   }
 
  private:
@@ -85,8 +84,8 @@ class Check : private KeyCheck {
     return sum;
   }
 
-  // `in` goes before each key.
-  void one_method(const std::string& in) const {
+  void one_method(const std::string& name) const {
+    const std::string in = "methods." + name + ".";  // before each key
     for (const char* key : {"title", "limit", "busiest.name"}) text(in + key);
     for (const char* key : {"bandwidth_fraction", "busiest.busy_fraction"}) not_negative(in + key);
     for (const char* key : {"latency", "energy", "traffic"}) {
@@ -106,6 +105,8 @@ class Check : private KeyCheck {
     estimates(in + "step.samples.",
               {"drawn", "unique_rows", "row_reads", "features_needed", "features_total"});
     sum_below(in + "step.memory.time_ns");
+    object(in + "step.blocks");
+    for (const char* block : blocks_of(name)) object(in + "step.blocks." + block);
     blocks(in, ns * at("configuration.clock_mhz").get<double>() / kNsPerUs);
     for (const char* key : {"layers.latency_ns", "layers.energy_pj"}) {
       list_of(in + key, Json(at("simulated.layers").size()));
@@ -124,8 +125,6 @@ class Check : private KeyCheck {
   }
 
   void blocks(const std::string& in, double step_cycles) const {
-    object(in + "step.blocks");
-    for (const char* block : blocks_of(in)) object(in + "step.blocks." + block);
     for (const auto& [name, counters] : object(in + "step.blocks").items()) {
       const std::string key = in + "step.blocks." + name;
       for (const char* kind : {".starved_cycles", ".blocked_cycles"}) estimate(key + kind);

@@ -84,7 +84,7 @@ class Session {
   std::uint64_t rows_since_reset_ = 0;
   bool rows_known_ = true;
   MemoryCounters traffic_from_;   // memory counters when the traffic was last compared
-  Traffic traffic_;               // of requests that have completed since
+  PortWords traffic_;             // of requests that have completed since
   bool error_completed_ = false;  // since the last reset
   SessionResult result_;
 };

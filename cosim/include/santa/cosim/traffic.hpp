@@ -10,25 +10,25 @@
 
 namespace santa::cosim {
 
-// In words of the port. Reads of scratch memory are left out: a tile that no threshold is left for
+// Reads of scratch memory are left out: a tile that no threshold is left for
 // is dropped at a moment that depends on the memory.
-struct Traffic {
+struct PortWords {
   std::uint64_t request = 0;  // descriptor and operands
   std::uint64_t keys = 0;
   std::uint64_t values = 0;
-  std::uint64_t outputs = 0;        // written
-  std::uint64_t scratch_write = 0;  // weights and statistics beyond the stash
+  std::uint64_t outputs = 0;  // written
+  std::uint64_t spills = 0;   // written: weights and statistics beyond the stash
 
-  Traffic& operator+=(const Traffic& other);
+  PortWords& operator+=(const PortWords& other);
 };
 
 // Of a request that memory does not cut short. `descriptor`: the address it was submitted at.
-Traffic expected_traffic(const ScoreboardRequest& request, std::uint64_t descriptor,
-                         const UnitParameters& unit);
+PortWords expected_traffic(const ScoreboardRequest& request, std::uint64_t descriptor,
+                           const UnitParameters& unit);
 
 // The first part of the traffic between two states of the memory's counters that is not as
 // expected, in words for people; empty: none.
-std::string traffic_difference(const Traffic& expected, const MemoryCounters& from,
+std::string traffic_difference(const PortWords& expected, const MemoryCounters& from,
                                const MemoryCounters& to);
 
 }  // namespace santa::cosim
